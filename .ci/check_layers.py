@@ -52,6 +52,8 @@ THIRD_PARTIES = [
     (r"md4c|yaml-cpp", ["core/lesson"]),
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
 ]
+# Headers of the program, and the only folder that may include them: everything after a family's graph asks the graph.
+PRIVATE = [(r"core/checkpoint/(architecture|families)/", "core/checkpoint")]
 HIDDEN_FROM_HEADERS = r"Eigen/|core/tensor/views\.h|vulkan/|nlohmann/json\.hpp|CLI/|curl/|cairo|pango|onig|sqlite3"
 NAMES_EIGEN = "core/tensor/views.h"  # the only header that includes Eigen, for sources of the folders above
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
@@ -77,6 +79,9 @@ def faults_of(path, text):
         for pattern, folders in THIRD_PARTIES:
             if re.match(pattern, included) and not any(path.startswith(folder + "/") for folder in folders):
                 yield f"{path} includes {included}: only {', '.join(folders)} may"
+        for pattern, folder in PRIVATE:
+            if re.match(pattern, included) and not path.startswith(folder + "/"):
+                yield f"{path} includes {included}: only {folder} may"
         if path.endswith(".h") and re.match(HIDDEN_FROM_HEADERS, included):
             yield f"{path} includes {included}: it may not show in a header"
 

@@ -126,7 +126,7 @@ private:
     app::CausesView why(const checkpoint::ModelRunPtr& run, Progress& progress) const {
         const std::int64_t position = options_.position.value_or(run->inputs().T - 1);
         analysis::require_logit(*run, {.position = position});
-        analysis::require_one_stream(run->model().architecture());
+        analysis::require_one_stream(run->model());
         return app::causes_view(model_, run, position, {}, progress);
     }
 
@@ -152,7 +152,7 @@ private:
                  {"token", chance_json(causes.likeliest[0])},
                  {"against", chance_json(causes.likeliest[1])},
                  {"logit", causes.difference}};
-        if (model_.model->architecture().logit_cap != 0.0)
+        if (model_.model->stages().logit_cap() != 0.0)
             out["after_cap"] = causes.capped;
         Json listed = Json::array();
         for (const analysis::PredictionCause& cause : causes.largest)
@@ -225,7 +225,7 @@ private:
                  {"against", against_json(question, "mean")},
                  {"position", question.position},
                  {"logit", all.logit}};
-        if (model_.model->architecture().logit_cap != 0.0)
+        if (model_.model->stages().logit_cap() != 0.0)
             out["after_cap"] = all.capped;
         Json components = Json::array(), sources = Json::object();
         for (const analysis::LogitPart& part : all.parts) {
@@ -265,7 +265,7 @@ private:
 
     Json score(const checkpoint::ModelRun& run, const Progress& cancel) const {
         const std::int64_t layer = need(options_.layer, "--layer", "score");
-        const checkpoint::Architecture& a = model_.model->architecture();
+        const checkpoint::ModelConfig& a = model_.model->config();
         if (layer < 0 || layer >= a.layers)
             fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
                        std::to_string(a.layers - 1));
@@ -285,7 +285,7 @@ private:
             terms.push_back(std::move(row));
         }
         Json out{{"scaled", all.scaled}};
-        if (a.score_cap != 0.0)
+        if (model_.model->stages().score_cap({checkpoint::Stack::own, layer}) != 0.0)
             out["after_cap"] = all.capped;
         out["writers"] = names;
         out["terms"] = terms;
@@ -306,7 +306,7 @@ private:
         const std::optional<std::int64_t> token = options_.token.read(model_);
         if (!token)
             fail_usage("--what vocabulary needs a token; add --token A or --token-id N");
-        const checkpoint::Architecture& a = model_.model->architecture();
+        const checkpoint::ModelConfig& a = model_.model->config();
         if (layer < 0 || layer >= a.layers)
             fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
                        std::to_string(a.layers - 1));

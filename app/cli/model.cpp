@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/json.h"
+#include "core/checkpoint/checks/description.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/quantized.h"
@@ -27,46 +28,15 @@ std::int64_t parameter_count(const checkpoint::CheckpointReport& report) {
     return count;
 }
 
-ordered_json describe(const checkpoint::Architecture& c) {
-    const auto list = [](const auto& sizes) {
-        ordered_json all = ordered_json::array();
-        for (const auto& size : sizes)
-            all.push_back(size ? ordered_json(*size) : ordered_json(nullptr));
-        return all;
-    };
-    ordered_json json{{"layers", c.layers},
-                      {"D", c.D},
-                      {"H", c.H},
-                      {"Hkv", c.Hkv},
-                      {"dk", c.dk},
-                      {"d_ff", c.d_ff},
-                      {"experts", c.experts},
-                      {"experts_used", c.experts > 0 ? c.route.used : 0},
-                      {"vocab", c.vocab},
-                      {"max_positions", c.max_positions},
-                      {"embedding_width", c.embed_width()},
-                      {"layers_with_same_weights", c.layers_sharing()},
-                      {"sliding_window", list(c.windows)}};
-    if (std::ranges::any_of(c.chunks, [](const auto& chunk) { return chunk.has_value(); }))
-        json["attention_chunk_size"] = list(c.chunks);
-    if (c.copies)
-        json["residual_stream_copies"] = c.copies->count;
-    if (!c.key_layers.empty())
-        json["key_value_layers"] = c.key_layers;
-    if (!c.d_ffs.empty())
-        json["d_ff_by_layer"] = c.d_ffs;
-    return json;
-}
-
 ordered_json describe(const checkpoint::Model& model) {
-    const checkpoint::Architecture& c = model.architecture();
+    const checkpoint::ModelConfig& c = model.config();
     const checkpoint::CheckpointReport& report = model.report();
     std::vector<std::string> missing = report.missing;
     missing.insert(missing.end(), report.head_missing.begin(), report.head_missing.end());
     ordered_json json = {{"family", c.family}};
-    json.update(describe(c)); // for an encoder-decoder, the decoder
+    json.update(checkpoint::described(model)); // for an encoder-decoder, the decoder
     if (c.encoder != nullptr)
-        json["encoder"] = describe(*c.encoder);
+        json["encoder"] = checkpoint::described(*model.encoder());
     const auto quantized = checkpoint::find_quantized(model);
     ordered_json adapter;
     if (const checkpoint::Adapted* const adapted = model.adapted())

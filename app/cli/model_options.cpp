@@ -163,9 +163,9 @@ CLI::Option* SecondText::add_to(CLI::App& command, const std::string& help) {
     return command.add_option("--text-pair", text, help);
 }
 
-void SecondText::check(const checkpoint::PairForm& form, const checkpoint::Architecture& architecture) const {
+void SecondText::check(const checkpoint::PairForm& form, const checkpoint::ModelConfig& config) const {
     if (text && !form.known)
-        fail_usage("--text-pair: the tokenizer of this " + architecture.family +
+        fail_usage("--text-pair: the tokenizer of this " + config.family +
                    " model has no form for two texts; leave it out");
 }
 
@@ -191,13 +191,12 @@ CLI::Option* StackOption::add_to(CLI::App& command, const std::string& group) {
         ->group(group);
 }
 
-std::optional<checkpoint::Stack> StackOption::in(const checkpoint::Architecture& architecture,
-                                                 bool needed) const {
-    if (name_ && architecture.encoder == nullptr)
-        fail_usage("--stack " + *name_ + ": a " + architecture.family +
+std::optional<checkpoint::Stack> StackOption::in(const checkpoint::ModelConfig& config, bool needed) const {
+    if (name_ && config.encoder == nullptr)
+        fail_usage("--stack " + *name_ + ": a " + config.family +
                    " model has one stack of layers; leave it out");
-    if (!name_ && needed && architecture.encoder != nullptr)
-        fail_usage("a " + architecture.family +
+    if (!name_ && needed && config.encoder != nullptr)
+        fail_usage("a " + config.family +
                    " model has three kinds of attention; add --stack encoder, decoder or cross");
     return name_ ? std::optional(stack_of_name(*name_)) : std::nullopt;
 }
@@ -216,9 +215,9 @@ CLI::Option* DecoderText::add_text_to(CLI::App& command, const std::string& grou
     return command.add_option("--decoder-text", text, help)->group(group);
 }
 
-void DecoderText::check(const checkpoint::Architecture& architecture) const {
-    if (given() && architecture.encoder == nullptr)
-        fail_usage(std::string(text ? "--decoder-text" : "--decoder-ids") + ": a " + architecture.family +
+void DecoderText::check(const checkpoint::ModelConfig& config) const {
+    if (given() && config.encoder == nullptr)
+        fail_usage(std::string(text ? "--decoder-text" : "--decoder-ids") + ": a " + config.family +
                    " model has no decoder beside an encoder; leave it out");
 }
 
@@ -241,35 +240,35 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_t
         fail_usage("--inputs brings decoder_input_ids; leave --decoder-text and --decoder-ids out");
 }
 
-checkpoint::ModelInputs ModelOptions::read_text(const checkpoint::Architecture& architecture) const {
+checkpoint::ModelInputs ModelOptions::read_text(const checkpoint::Model& model) const {
     const std::string text = text_ ? *text_ : read_file(*text_path_, text::most_text_bytes);
     const TokenizerPtr tokenizer = tokenizer_of(*folder_, "--ids");
-    const checkpoint::PairForm form =
-        checkpoint::pair_form(*tokenizer, in_stack(architecture, checkpoint::Stack::encoder), *folder_);
-    second_.check(form, architecture);
+    const checkpoint::PairForm form = checkpoint::pair_form(*tokenizer, model, *folder_);
+    second_.check(form, model.config());
     const std::string second = second_.text.value_or("");
     if (second.empty())
         warn_of_typed_pair(*tokenizer, form, text);
     return checkpoint::text_inputs(*tokenizer, form, text, second);
 }
 
-checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture& architecture) const {
-    decoder_.check(architecture);
+checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Model& model) const {
+    const checkpoint::ModelConfig& config = model.config();
+    decoder_.check(config);
     checkpoint::ModelInputs inputs =
         inputs_path_ ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
         : ids_       ? inputs_of(*ids_)
-                     : read_text(architecture);
-    if (architecture.encoder != nullptr && !inputs_path_) {
+                     : read_text(model);
+    if (config.encoder != nullptr && !inputs_path_) {
         checkpoint::ModelInputs target = inputs_of(
             decoder_.ids
                 ? *decoder_.ids
                 : checkpoint::decoder_ids(
-                      architecture, decoder_.text ? ids_of_target(*folder_, *decoder_.text, "--decoder-ids")
-                                                  : std::vector<std::int64_t>()));
+                      config, decoder_.text ? ids_of_target(*folder_, *decoder_.text, "--decoder-ids")
+                                            : std::vector<std::int64_t>()));
         target.source.push_back(std::move(inputs));
         inputs = std::move(target);
     }
-    checkpoint::check_inputs(inputs, architecture);
+    checkpoint::check_inputs(inputs, model);
     add_labels(inputs, *folder_);
     for (checkpoint::ModelInputs& source : inputs.source)
         add_labels(source, *folder_);
@@ -292,30 +291,29 @@ checkpoint::ModelEdits ModelOptions::read_edits(const checkpoint::Model& model,
 checkpoint::ModelEdits read_model_edits(const checkpoint::Model& model,
                                         const std::optional<std::string>& patch,
                                         const std::vector<std::string>& gains, std::int64_t layer) {
-    const checkpoint::Architecture& architecture = model.architecture();
+    const checkpoint::ModelConfig& config = model.config();
     checkpoint::ModelEdits edits =
         patch ? project::edits_of_project(model, project::open_checkpoint_project(*patch))
               : checkpoint::ModelEdits();
     for (const std::string& text : gains) {
-        const ModelGain gain = parse_model_gain(text, architecture, layer);
-        std::vector<float>& of_layer = edits[attention_number(architecture, gain.place)].gains;
-        of_layer.resize(static_cast<std::size_t>(in_stack(architecture, gain.place.stack).H), 1.0F);
+        const ModelGain gain = parse_model_gain(text, config, layer);
+        std::vector<float>& of_layer = edits[attention_number(config, gain.place)].gains;
+        of_layer.resize(static_cast<std::size_t>(in_stack(config, gain.place.stack).H), 1.0F);
         of_layer[static_cast<std::size_t>(gain.head)] = gain.factor;
     }
     return edits;
 }
 
-ModelGain parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
+ModelGain parse_model_gain(const std::string& text, const checkpoint::ModelConfig& config,
                            std::int64_t layer) {
     const GainChange gain = parse_gain(text);
-    if (!gain.stack.empty() && architecture.encoder == nullptr)
-        fail_input("--gain " + text + ": a " + architecture.family +
-                   " model has one stack of layers; write l.h=g");
+    if (!gain.stack.empty() && config.encoder == nullptr)
+        fail_input("--gain " + text + ": a " + config.family + " model has one stack of layers; write l.h=g");
     const ModelGain of{{stack_of_name(gain.stack), gain.layer.value_or(layer)}, gain.head, gain.factor};
-    const checkpoint::Architecture& sizes = in_stack(architecture, of.place.stack);
+    const checkpoint::ModelConfig& sizes = in_stack(config, of.place.stack);
     if (of.place.layer < 0 || of.place.layer >= sizes.layers || of.head < 0 || of.head >= sizes.H)
         fail_input("--gain " + text + ": there is no head " + std::to_string(of.head) + " in " +
-                   attention_words(architecture, of.place) + "; layers are numbered 0 to " +
+                   attention_words(config, of.place) + "; layers are numbered 0 to " +
                    std::to_string(sizes.layers - 1) + ", heads 0 to " + std::to_string(sizes.H - 1));
     return of;
 }
@@ -327,11 +325,13 @@ void omit_large_results(checkpoint::ForwardOptions& options, const exporting::Tr
                         const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                         const std::string& out) {
     constexpr std::int64_t kept_logits = std::int64_t{64} << 20U; // number of values
-    const checkpoint::Architecture& a = model.architecture();
+    const checkpoint::ModelConfig& a = model.config();
     options.logits = inputs.B * inputs.T * a.vocab <= kept_logits || wanted.stages.has(TensorId::logits) ||
                      wanted.stages.has(TensorId::probabilities);
     // With a sink, the sink weights of all rows are written too; the texts of an encoder-decoder are short.
-    if (a.encoder != nullptr || find_row(a.names.body, checkpoint::WeightId::sink) != nullptr)
+    const checkpoint::AttentionPlace first{checkpoint::Stack::own,
+                                           nearest_attention(a, {checkpoint::Stack::own, 0})};
+    if (a.encoder != nullptr || model.stages().has_parameter(first, TensorId::sink))
         return;
     const std::int64_t layers = options.layer ? 1 : a.layers;
     const Dims maps{.B = inputs.B * layers, .Tq = inputs.T, .Tk = inputs.T, .D = a.D, .H = a.H};
@@ -343,16 +343,15 @@ void omit_large_results(checkpoint::ForwardOptions& options, const exporting::Tr
 
 /// Reports the requested stages around the attention that the model does not have.
 void report_missing_stages(const StageSet& wanted, const checkpoint::ForwardResult& result,
-                           const checkpoint::Architecture& architecture,
-                           std::optional<checkpoint::Stack> stack) {
+                           const checkpoint::ModelConfig& config, std::optional<checkpoint::Stack> stack) {
     std::string lacking;
     for (const TensorInfo& row : block_table())
         if (wanted.has(row.id) && row.id != TensorId::logits &&
             std::ranges::find(result.blocks, row.id, &checkpoint::BlockRun::id) == result.blocks.end())
             lacking += (lacking.empty() ? "" : ", ") + std::string(row.name);
     if (!lacking.empty())
-        std::cerr << "headscope: this " << architecture.family << " model has no " << lacking
-                  << (stack ? " in " + stack_prefix(architecture, *stack) + "layers" : "")
+        std::cerr << "headscope: this " << config.family << " model has no " << lacking
+                  << (stack ? " in " + stack_prefix(config, *stack) + "layers" : "")
                   << "; the other stages are written\n";
 }
 
@@ -366,12 +365,12 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     checkpoint::require_room_for(model);
     if (const std::string sentence = left_out_sentence(model.report().other_parts); !sentence.empty())
         std::cerr << "headscope: " << sentence << '\n';
-    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
+    const checkpoint::ModelInputs inputs = read_inputs(model);
     checkpoint::ForwardOptions options;
-    options.stack = stack_.in(model.architecture(), needs_stack_);
-    std::int64_t H = in_stack(model.architecture(), options.stack.value_or(checkpoint::Stack::own)).H;
+    options.stack = stack_.in(model.config(), needs_stack_);
+    std::int64_t H = in_stack(model.config(), options.stack.value_or(checkpoint::Stack::own)).H;
     if (!options.stack && model.encoder() != nullptr)
-        H = std::min(H, model.encoder()->architecture().H);
+        H = std::min(H, model.encoder()->config().H);
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
                    std::to_string(H - 1));
@@ -387,7 +386,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     if (fault)
         std::cerr << "headscope: " << checkpoint::not_finite_logits(*fault)
                   << "; the numbers are written as they are\n";
-    report_missing_stages(wanted.stages, result, model.architecture(), options.stack);
+    report_missing_stages(wanted.stages, result, model.config(), options.stack);
 }
 
 ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const std::vector<std::string>& gains,
@@ -395,24 +394,24 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     check_usage(gains);
     const std::shared_ptr<const checkpoint::Model> model = open_model(*folder_);
     checkpoint::require_room_for(*model);
-    const checkpoint::ModelInputs inputs = read_inputs(model->architecture());
+    const checkpoint::ModelInputs inputs = read_inputs(*model);
     checkpoint::ForwardOptions options{.stages = stages};
     options.layer = layer_.value_or(0);
-    checkpoint::require_attention(model->architecture(), {checkpoint::Stack::own, *options.layer});
+    checkpoint::require_attention(model->config(), {checkpoint::Stack::own, *options.layer});
     options.keep_problems = true;
     options.edits = read_edits(*model, gains);
     options.temperature = temperature;
     options.logits = false;
-    options.stack = stack_.in(model->architecture(), needs_stack_);
+    options.stack = stack_.in(model->config(), needs_stack_);
     checkpoint::ForwardResult result = forward(*model, inputs, options, device);
     if (result.layers.empty())
         fail_input("there is no layer " + std::to_string(*options.layer) + " in the " + *stack_.name() +
                    " stack; leave --layer out, or name a lower one");
     WholeLayer whole{std::move(result.layers.front()), {}};
     const checkpoint::AttentionPlace place = whole.block.place = whole.attention.place;
-    whole.block.architecture = {model, &in_stack(model->architecture(), place.stack)};
+    whole.block.config = {model, &in_stack(model->config(), place.stack)};
     whole.block.stages = {model, &model->stages()};
-    const std::int64_t n = checkpoint::attention_number(model->architecture(), place);
+    const std::int64_t n = checkpoint::attention_number(model->config(), place);
     whole.block.own = model->layer(n);
     whole.block.weights = checkpoint::with_edits(whole.block.own, checkpoint::edits_of(options.edits, n));
     whole.block.rows = whole.block.weights.rows;
@@ -429,9 +428,8 @@ exporting::ScriptPart ModelOptions::script_part(bool whole_model, const std::vec
         fail_usage("--whole-model writes all layers; leave --layer and --stack out");
     const checkpoint::Model model = *open_model(*folder_); // copies share their weights
     checkpoint::require_room_for(model);
-    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
-    const std::optional<checkpoint::Stack> stack =
-        stack_.in(model.architecture(), needs_stack_ && !whole_model);
+    const checkpoint::ModelInputs inputs = read_inputs(model);
+    const std::optional<checkpoint::Stack> stack = stack_.in(model.config(), needs_stack_ && !whole_model);
     const checkpoint::RunAttention attention = attention_on(device);
     checkpoint::Pass pass(model, inputs, read_edits(model, gains), temperature, attention);
     Progress progress;
@@ -446,7 +444,7 @@ ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, f
     Opened opened = open_weights(gains, temperature);
     checkpoint::require_room_for(*opened.text->model);
     if (!own_tokens)
-        opened.inputs = read_inputs(opened.text->model->architecture());
+        opened.inputs = read_inputs(*opened.text->model);
     return opened;
 }
 
@@ -459,7 +457,7 @@ ModelOptions::Opened ModelOptions::open_weights(const std::vector<std::string>& 
     opened.options.edits = read_edits(model, gains);
     opened.options.temperature = temperature;
     opened.options.logits = false;
-    opened.options.stack = stack_.in(model.architecture(), needs_stack_);
+    opened.options.stack = stack_.in(model.config(), needs_stack_);
     return opened;
 }
 
@@ -469,10 +467,10 @@ Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, fl
     check_usage(gains);
     const checkpoint::Model model = *open_model(*folder_); // copies share their weights
     checkpoint::require_room_for(model);
-    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
+    const checkpoint::ModelInputs inputs = read_inputs(model);
     checkpoint::ForwardOptions options;
     options.layer = layer_.value_or(0);
-    options.stack = stack_.in(model.architecture(), needs_stack_);
+    options.stack = stack_.in(model.config(), needs_stack_);
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     const checkpoint::Stack stack = options.stack.value_or(checkpoint::Stack::own);
@@ -482,7 +480,7 @@ Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, fl
     check({.B = inputs.B,
            .Tq = tokens(stack == checkpoint::Stack::encoder),
            .Tk = tokens(stack != checkpoint::Stack::own),
-           .H = in_stack(model.architecture(), stack).H});
+           .H = in_stack(model.config(), stack).H});
     Progress progress;
     return checkpoint::problem_of_layer(model, inputs, options, attention_on(device), progress);
 }

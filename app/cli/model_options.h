@@ -29,7 +29,7 @@ struct ModelGain {
 };
 /// h=g means head h of `layer`; in an encoder-decoder, a gain without a stack applies to the decoder. Throws
 /// Error(input) if there is no such head and for text of another format.
-ModelGain parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
+ModelGain parse_model_gain(const std::string& text, const checkpoint::ModelConfig& config,
                            std::int64_t layer);
 
 /// The options for the input of the decoder of an encoder-decoder; they require `model`.
@@ -41,7 +41,7 @@ struct DecoderText {
     CLI::Option* add_text_to(CLI::App& command, const std::string& group, const std::string& help);
     bool given() const { return text || ids; }
     /// Throws Error(usage) if they were given for a model with a single stack.
-    void check(const checkpoint::Architecture& architecture) const;
+    void check(const checkpoint::ModelConfig& config) const;
 };
 
 /// The option --stack: one of the three attentions of an encoder-decoder.
@@ -51,7 +51,7 @@ public:
     CLI::Option* add_to(CLI::App& command, const std::string& group);
     /// Throws Error(usage) if it was given for a model with a single stack, and if it is `needed` and
     /// missing.
-    std::optional<checkpoint::Stack> in(const checkpoint::Architecture& architecture, bool needed) const;
+    std::optional<checkpoint::Stack> in(const checkpoint::ModelConfig& config, bool needed) const;
     const std::optional<std::string>& name() const { return name_; }
 
 private:
@@ -114,8 +114,8 @@ private:
     checkpoint::ForwardResult forward(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                                       const checkpoint::ForwardOptions& options,
                                       const std::string& device) const;
-    checkpoint::ModelInputs read_inputs(const checkpoint::Architecture& architecture) const;
-    checkpoint::ModelInputs read_text(const checkpoint::Architecture& architecture) const;
+    checkpoint::ModelInputs read_inputs(const checkpoint::Model& model) const;
+    checkpoint::ModelInputs read_text(const checkpoint::Model& model) const;
 
     std::optional<std::string> folder_, text_, text_path_, inputs_path_, patch_path_;
     SecondText second_;

@@ -194,10 +194,10 @@ Json patch_json(const PatchOptions& options, const checkpoint::TextModel& model)
              {"clean_tokens", tokens_json(model, runs.clean->inputs())},
              {"corrupted_tokens", tokens_json(model, runs.corrupted->inputs())},
              {"recovered", recovered_json(recovered_of(*runs.patching, options))}};
-    const checkpoint::Architecture& architecture = model.model->architecture();
-    if (!options.from && kind_of(options.what).by_head && architecture.delta)
-        for (std::int64_t l = 0; l < architecture.layers; ++l)
-            if (!architecture.has_attention(l))
+    const checkpoint::ModelConfig& config = model.model->config();
+    if (!options.from && kind_of(options.what).by_head)
+        for (std::int64_t l = 0; l < config.layers; ++l)
+            if (!config.has_attention(l))
                 all["layers_without_heads"].push_back(l); // their rows have nothing to patch
     return all;
 }

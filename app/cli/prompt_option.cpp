@@ -74,11 +74,11 @@ void PromptOption::set(const analysis::PromptValue& value) {
 checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model, const DecoderText& decoder,
                                            const SecondText& second) const {
     require();
-    const checkpoint::Architecture& architecture = model.model->architecture();
-    decoder.check(architecture);
+    const checkpoint::ModelConfig& config = model.model->config();
+    decoder.check(config);
     const std::optional<std::string>& pair = second_.text ? second_.text : second.text;
     if (model.tokenizer != nullptr)
-        SecondText{pair}.check(model.pairs, architecture);
+        SecondText{pair}.check(model.pairs, config);
     if (pair && !text_)
         fail_usage("--text-pair is the second of two texts; give the first one as text, not as ids");
     for (const auto& text : {text_, pair, decoder.text})
@@ -90,7 +90,7 @@ checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model, c
     checkpoint::ModelInputs inputs;
     if (text_) {
         inputs = checkpoint::prompt_inputs(model, *text_, target, pair.value_or(""));
-    } else if (architecture.encoder != nullptr) {
+    } else if (config.encoder != nullptr) {
         checkpoint::ModelInputs source;
         source.ids = *ids_;
         source.T = std::ssize(source.ids);
@@ -125,7 +125,7 @@ void TokenOption::set(const std::string& name, const analysis::PromptValue& valu
 std::optional<std::int64_t> TokenOption::read(const checkpoint::TextModel& model) const {
     if (word_)
         return checkpoint::word_token(model, *word_);
-    const std::int64_t vocab = model.model->architecture().vocab;
+    const std::int64_t vocab = model.model->config().vocab;
     if (id_ && (*id_ < 0 || *id_ >= vocab))
         fail_input("--" + name_ + "-id " + std::to_string(*id_) + ": ids of " + model.name() + " are 0 to " +
                    std::to_string(vocab - 1));

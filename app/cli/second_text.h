@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/model/model_config.h"
 #include "core/checkpoint/model/text_pair.h"
 
 #include <optional>
@@ -24,7 +24,7 @@ struct SecondText {
     /// Returns the option, so that it can need or exclude others.
     CLI::Option* add_to(CLI::App& command, const std::string& help);
     /// Throws Error(usage) if it was given and the tokenizer has no form for two texts.
-    void check(const checkpoint::PairForm& form, const checkpoint::Architecture& architecture) const;
+    void check(const checkpoint::PairForm& form, const checkpoint::ModelConfig& config) const;
 };
 
 } // namespace headscope::cli

@@ -231,10 +231,9 @@ void edit_model(app::Program& program, const SceneOptions& options) {
         program.settle();
         check_error(program);
     };
-    const checkpoint::Architecture& architecture =
-        program.state().document->part()->model->model->architecture();
+    const checkpoint::ModelConfig& config = program.state().document->part()->model->model->config();
     for (const std::string& text : options.problem.gains()) {
-        const ModelGain gain = parse_model_gain(text, architecture, options.layer);
+        const ModelGain gain = parse_model_gain(text, config, options.layer);
         program.act(app::ShowStack{gain.place.stack});
         program.act(app::OpenHead{gain.place.layer, gain.head});
         settle();
@@ -274,20 +273,20 @@ void show_model(app::Program& program, const SceneOptions& options) {
     Progress progress;
     SceneModel opened = open_scene_model(options, progress);
     const checkpoint::TextModelPtr model = opened.text;
-    const checkpoint::Architecture& architecture = model->model->architecture();
-    const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
-    options.decoder.check(architecture);
+    const checkpoint::ModelConfig& config = model->model->config();
+    const std::optional<checkpoint::Stack> stack = options.stack.in(config, false);
+    options.decoder.check(config);
     app::ModelTexts texts{.prompt = options.text.value_or(""),
                           .target = options.decoder.text,
                           .pair = options.second.text.value_or("")};
     if (model->tokenizer != nullptr)
-        options.second.check(model->pairs, architecture);
+        options.second.check(model->pairs, config);
     checkpoint::ModelEdits edits = std::move(opened.edits);
     std::optional<app::Questions> asked;
     if (options.patch) {
         const project::OpenedCheckpointProject work = project::open_checkpoint_project(*options.patch);
         edits = project::edits_of_project(*model->model, work);
-        asked = app::read_questions(work.project.questions, architecture.vocab);
+        asked = app::read_questions(work.project.questions, config.vocab);
         // A project stores the token ids of its own text.
         const bool own = !work.project.ids.empty() && options.text == work.project.text &&
                          texts.pair == work.project.text_pair;
@@ -304,7 +303,7 @@ void show_model(app::Program& program, const SceneOptions& options) {
         app::restore_questions(program.state().model, *asked);
     program.settle();
     edit_model(program, options);
-    if (architecture.encoder != nullptr)
+    if (config.encoder != nullptr)
         program.act(app::ShowStack{stack.value_or(checkpoint::Stack::cross)});
     program.settle();
     read_weights(program, options);

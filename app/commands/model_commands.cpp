@@ -26,12 +26,12 @@ void check_tensor(const Document& document, TensorId tensor) {
                       "b, here or in the encoder"));
     const checkpoint::AttentionPlace place = document.checkpoint()->place;
     if ((tensor == TensorId::q_norm || tensor == TensorId::k_norm) &&
-        in_stack(document.part()->architecture(), place.stack).has_plain_norm(place.layer))
+        !document.part()->model->model->stages().has_parameter(place, tensor))
         fail_input(tr("model_commands.norms_without_weights",
                       "the norms of queries and keys have no weights in this model: edit W_Q or W_K"));
     if (tensor != TensorId::x)
         return;
-    const std::string words = attention_words(document.part()->architecture(), place);
+    const std::string words = attention_words(document.part()->config(), place);
     if (place.layer > 0 || place.stack == checkpoint::Stack::cross)
         fail_input(tr("model_commands.x_computed_layers_before",
                       "x of {} is computed by the layers before it: edit W or b, here or in an earlier layer",
@@ -58,11 +58,11 @@ void check_head_gain(const Document& document, const SetHeadGain& c) {
 } // namespace
 
 bool has_head(const Document& document, const SetHeadGain& command) {
-    const checkpoint::Architecture& architecture = document.part()->architecture();
-    const auto stacks = checkpoint::stacks_of(architecture);
+    const checkpoint::ModelConfig& config = document.part()->config();
+    const auto stacks = checkpoint::stacks_of(config);
     if (std::ranges::find(stacks, command.place.stack) == stacks.end())
         return false;
-    const checkpoint::Architecture& stack = in_stack(architecture, command.place.stack);
+    const checkpoint::ModelConfig& stack = in_stack(config, command.place.stack);
     return command.place.layer >= 0 && command.place.layer < stack.layers && command.head >= 0 &&
            command.head < stack.H;
 }

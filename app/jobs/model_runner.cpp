@@ -47,15 +47,15 @@ std::int64_t in_common(const checkpoint::ModelRunPtr& run, const RunSpec& part,
                        const checkpoint::ModelEdits& edits) {
     if (run == nullptr || run->model_ptr() != part.model->model)
         return -1;
-    const checkpoint::Architecture& architecture = part.architecture();
-    const std::int64_t same = shared(run->edits(), edits, attention_count(architecture));
+    const checkpoint::ModelConfig& config = part.config();
+    const std::int64_t same = shared(run->edits(), edits, attention_count(config));
     if (run->inputs() == *part.inputs)
         return same;
     // A change of the decoder's text keeps the encoder's results.
     const bool same_source = part.two_texts() && run->inputs().source == part.inputs->source;
     if (same_source)
-        return std::min(same, attention_number(architecture, {checkpoint::Stack::own, 0}));
-    return same == attention_count(architecture) ? 0 : -1;
+        return std::min(same, attention_number(config, {checkpoint::Stack::own, 0}));
+    return same == attention_count(config) ? 0 : -1;
 }
 
 std::shared_ptr<const Problem> base_of(const checkpoint::ModelRun& run, std::int64_t attention) {
@@ -92,7 +92,7 @@ checkpoint::ModelInputs known_inputs(const checkpoint::TextModel& model, const M
     return checkpoint::token_inputs(model, texts.target_ids, {std::move(source)});
 }
 
-void check_layer(const checkpoint::Architecture& config, std::int64_t layer) {
+void check_layer(const checkpoint::ModelConfig& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
         fail_input(tr("common.no_layer_layers_numbered", "there is no layer {}; layers are numbered 0 to {}",
                       layer, config.layers - 1));
@@ -104,8 +104,8 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
                        const checkpoint::ModelEdits& edits, Progress& progress) {
     auto texts_of = std::make_shared<RunSpec>();
     texts_of->model = model;
-    const checkpoint::Architecture& architecture = texts_of->architecture();
-    check_layer(architecture, layer);
+    const checkpoint::ModelConfig& config = texts_of->config();
+    check_layer(config, layer);
     if (texts.target && !texts_of->two_texts())
         fail_input(tr("model_desk.no_decoder_beside_encoder",
                       "{} does not have both an encoder and a decoder; leave the decoder's text out",
@@ -127,8 +127,7 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     auto part = std::make_shared<RunSpec>(*with_inputs(texts_of, progress));
     OpenedModel opened;
     const checkpoint::Stack stack = part->two_texts() ? checkpoint::Stack::cross : checkpoint::Stack::own;
-    opened.attention =
-        attention_number(architecture, {stack, nearest_attention(architecture, {stack, layer})});
+    opened.attention = attention_number(config, {stack, nearest_attention(config, {stack, layer})});
     opened.unedited = opened.run =
         checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, of_window, progress);
     if (!edits.empty())
@@ -196,7 +195,7 @@ ModelRunner::Answer ModelRunner::compute(Runs& runs, const Request& wish, Progre
                                          const Put& put) {
     const RunSpecPtr part = with_inputs(wish.part, progress);
     const checkpoint::TextModel& model = *part->model;
-    const std::int64_t count = attention_count(model.model->architecture());
+    const std::int64_t count = attention_count(model.model->config());
     // Show the open attention at once, from the previous run; the new run follows when it is done.
     if (same_inputs(runs.last, *part) && shared(runs.last->edits(), part->edits, count) < count)
         put({wish.part,

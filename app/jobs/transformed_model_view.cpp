@@ -25,7 +25,7 @@ DocumentPtr transformed_document(const AttentionSetPtr& set, std::int64_t layer,
         layer >= set->info().own_layers()
             ? nullptr // a mean has no edits
             : checkpoint::edits_of(document.part()->edits,
-                                   attention_number(document.part()->architecture(), place));
+                                   attention_number(document.part()->config(), place));
     if (edits != nullptr && !edits->gains.empty()) {
         out->problem.gains = edits->gains;
         out->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has no head gain

@@ -135,7 +135,7 @@ Derived<OpenedModel> CourseController::ask_scene() {
                               "model with one stack",
                               model->name()));
             return open_model(model, {scene.sentence.value_or("")}, scene.layer.value_or(0),
-                              lesson::edits_of(scene, model->model->architecture()), progress);
+                              lesson::edits_of(scene, model->model->config()), progress);
         });
 }
 

@@ -49,7 +49,7 @@ std::shared_ptr<const Problem> picture_problem(const lesson::StepScene& scene, P
     const checkpoint::TextModelPtr model =
         checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
     return open_model(model, {.prompt = scene.sentence.value_or("")}, scene.layer.value_or(0),
-                      lesson::edits_of(scene, model->model->architecture()), progress)
+                      lesson::edits_of(scene, model->model->config()), progress)
         .base;
 }
 

@@ -189,10 +189,10 @@ private:
         line("layer", document_.layer());
         lesson::StepScene scene;
         scene.layer = document_.layer();
-        const checkpoint::Architecture& architecture = part.architecture();
+        const checkpoint::ModelConfig& config = part.config();
         std::string gains;
-        for (std::int64_t l = 0; l < architecture.layers; ++l)
-            for (std::int64_t h = 0; h < architecture.H; ++h) {
+        for (std::int64_t l = 0; l < config.layers; ++l)
+            for (std::int64_t h = 0; h < config.H; ++h) {
                 const float gain = head_gain(part, {checkpoint::Stack::own, l}, h);
                 if (gain == 1.0F)
                     continue;
@@ -200,7 +200,7 @@ private:
                 gains += (gains.empty() ? "" : ", ") +
                          in_quotes(std::to_string(l) + "." + std::to_string(h)) + ": " + exact(gain);
             }
-        if (first_difference(part.edits, lesson::edits_of(scene, architecture)))
+        if (first_difference(part.edits, lesson::edits_of(scene, config)))
             fail_input(tr("step_writer.edited_model",
                           "A lesson can change the head gains of a model, not its numbers; undo the other "
                           "edits."));

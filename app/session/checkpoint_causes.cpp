@@ -43,7 +43,7 @@ void CheckpointSession::follow_model_flow() {
     const checkpoint::TextModelPtr model = state().document->part()->model;
     const std::int64_t position = position_of(*run, *model, state().model.position),
                        layer = std::clamp<std::int64_t>(state().view.attention.layer, 0,
-                                                        run->model().architecture().layers - 1);
+                                                        run->model().config().layers - 1);
     const auto of_layer = blocks_.ask<FlowLayer>(
         {run, "flow layer " + std::to_string(layer)}, Priority::on_screen,
         [run, layer](Progress& progress, const auto&) { return flow_layer(*run, layer, progress); });

@@ -28,7 +28,7 @@ void CheckpointSession::follow_circuits() {
         return;
     }
     const checkpoint::TextModelPtr model = state().document->part()->model;
-    const checkpoint::Architecture& a = run->model().architecture();
+    const checkpoint::ModelConfig& a = run->model().config();
     CircuitsView out{.asked = state().model.circuits};
     const analysis::HeadPlace head{std::clamp<std::int64_t>(view.attention.layer, 0, a.layers - 1),
                                    std::clamp<std::int64_t>(view.head, 0, a.H - 1)};

@@ -48,7 +48,7 @@ std::string sources_key(const Effects& effects, checkpoint::AttentionPlace place
 std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& word) {
     if (model.tokenizer != nullptr)
         return checkpoint::word_token(model, word);
-    const std::int64_t vocab = model.model->architecture().vocab;
+    const std::int64_t vocab = model.model->config().vocab;
     const auto id = number_of<std::int64_t>(word);
     if (!id || *id < 0 || *id >= vocab)
         fail_input(tr("checkpoint_effects.no_id_token_ids", "\"{}\" is not a token id; ids are 0 to {}", word,
@@ -108,7 +108,7 @@ void CheckpointSession::follow_why() {
         shown.why = nullptr;
         return;
     }
-    const checkpoint::Architecture& a = run->model().architecture();
+    const checkpoint::ModelConfig& a = run->model().config();
     const analysis::ScoreQuestion question{
         .attention = attention_number(
             a, {checkpoint::Stack::own, std::clamp<std::int64_t>(view.attention.layer, 0, a.layers - 1)}),
@@ -152,7 +152,7 @@ void CheckpointSession::follow_effects() {
     const AttentionView& view = state().view.attention;
     const checkpoint::ModelRunPtr& run = state().model.run;
     if (view.screen != Screen::effects || run == nullptr || !run->model().has_head() ||
-        !analysis::has_one_stream(run->model().architecture())) {
+        !analysis::has_one_stream(run->model())) {
         shown.effects = nullptr;
         shown.sources = nullptr;
         shown.lens = nullptr;
@@ -192,7 +192,7 @@ void CheckpointSession::follow_effects() {
         shown.sources = nullptr;
     std::string fault;
     if (effects.value != nullptr && view.effects == EffectKind::by_source) {
-        const checkpoint::Architecture& a = run->model().architecture();
+        const checkpoint::ModelConfig& a = run->model().config();
         const checkpoint::AttentionPlace place{stack, std::clamp<std::int64_t>(view.layer, 0, a.layers - 1)};
         const std::int64_t head = std::clamp<std::int64_t>(state().view.head, 0, a.H - 1);
         const auto sources = blocks_.ask<EffectsSources>(

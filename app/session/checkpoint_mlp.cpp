@@ -22,7 +22,7 @@ void CheckpointSession::follow_unit() {
         shown.unit_words = nullptr;
         return;
     }
-    const std::int64_t n = attention_number(run->model().architecture(), shown.block->place),
+    const std::int64_t n = attention_number(run->model().config(), shown.block->place),
                        unit = current_unit(shown, state().view);
     shown.unit_words =
         blocks_

@@ -17,8 +17,8 @@ namespace {
 /// Cache size for viewed layers: all layers and some values before and after them, 16 to 96 MiB.
 std::size_t block_bytes(const RunSpec& part, const Dims& dims) {
     constexpr std::int64_t megabyte = 1 << 20, ends = 4, longest = 1024;
-    const checkpoint::Architecture& model = part.architecture();
-    const std::int64_t numbers = std::min(model.longest_text(), longest) * values_per_token(dims);
+    const checkpoint::ModelConfig& model = part.config();
+    const std::int64_t numbers = std::min(model.longest_text, longest) * values_per_token(dims);
     const std::int64_t floats = std::clamp(numbers * (model.layers + ends), 4 * megabyte, 24 * megabyte);
     return sizeof(float) * static_cast<std::size_t>(floats);
 }
@@ -35,18 +35,16 @@ void keep_to_model(ViewState& view, const RunSpec& part) {
 /// which stores those rows, belongs to another stack.
 bool shows_table(const Document& document, const checkpoint::ModelEdits& next, const ViewState& view,
                  std::int64_t n) {
-    const checkpoint::Architecture& architecture = document.part()->architecture();
+    const checkpoint::ModelConfig& config = document.part()->config();
     const std::int64_t open = open_attention(document);
     const auto rows_of = [&](const checkpoint::ModelEdits& edits, checkpoint::WeightId table) {
-        const checkpoint::TableRows* const rows = edited_rows(architecture, edits, table, open);
+        const checkpoint::TableRows* const rows = edited_rows(config, edits, table, open);
         return rows == nullptr ? checkpoint::TableRows() : *rows;
     };
-    return current_block_place(view).layer < 0 &&
-           attention_place(architecture, n).stack != document.stack() &&
+    return current_block_place(view).layer < 0 && attention_place(config, n).stack != document.stack() &&
            std::ranges::any_of(block_weight_table(), [&](const TensorInfo& info) {
                const checkpoint::WeightId weight = *checkpoint::weight_of(info.id);
-               return is_table(info.id) &&
-                      edited_with(architecture, open, read_as(architecture, weight)) == n &&
+               return is_table(info.id) && edited_with(config, open, read_as(config, weight)) == n &&
                       rows_of(document.part()->edits, weight) != rows_of(next, weight);
            });
 }
@@ -126,23 +124,21 @@ void CheckpointSession::follow() {
 
 std::int64_t CheckpointSession::current_attention() const {
     const AttentionView& view = state().view.attention;
-    const checkpoint::Architecture& architecture = state().document->part()->architecture();
-    const std::int64_t last = in_stack(architecture, view.stack).layers - 1;
+    const checkpoint::ModelConfig& config = state().document->part()->config();
+    const std::int64_t last = in_stack(config, view.stack).layers - 1;
     const std::int64_t wanted = std::max<std::int64_t>(view.layer, 0);
     // A mean over layers cannot be edited: the previous layer stays open.
     const std::int64_t beyond = view.reading.means ? std::min(state().document->layer(), last) : last;
     // A delta layer has no attention to open: a layer near it stays open, and its own steps are around it.
     return attention_number(
-        architecture,
-        {view.stack, nearest_attention(architecture, {view.stack, wanted <= last ? wanted : beyond})});
+        config, {view.stack, nearest_attention(config, {view.stack, wanted <= last ? wanted : beyond})});
 }
 
 std::int64_t CheckpointSession::first_in_grid(std::int64_t attention) const {
-    const checkpoint::Architecture& architecture = state().document->part()->architecture();
+    const checkpoint::ModelConfig& config = state().document->part()->config();
     const checkpoint::Stack stack = state().view.attention.stack;
     std::int64_t layer = 0;
-    while (layer < in_stack(architecture, stack).layers &&
-           attention_number(architecture, {stack, layer}) < attention)
+    while (layer < in_stack(config, stack).layers && attention_number(config, {stack, layer}) < attention)
         ++layer;
     return layer;
 }
@@ -150,7 +146,7 @@ std::int64_t CheckpointSession::first_in_grid(std::int64_t attention) const {
 void CheckpointSession::update_step_strip() {
     ViewState& view = state().view;
     const RunSpec& part = *state().document->part();
-    const std::int64_t last = in_stack(part.architecture(), view.attention.stack).layers - 1;
+    const std::int64_t last = in_stack(part.config(), view.attention.stack).layers - 1;
     view.step_strip =
         step_strip_of(part, view.attention.stack, std::clamp<std::int64_t>(view.attention.layer, 0, last));
     if (!view.step_strip.has(view.group))
@@ -186,9 +182,9 @@ void CheckpointSession::follow_block() {
     }
     const std::int64_t T = shown.dims().Tq, numbers = T * values_per_token(shown.dims());
     const std::int64_t row = std::clamp<std::int64_t>(current_row(view, shown.position), 0, T - 1);
-    const checkpoint::Architecture& architecture = run->model().architecture();
-    const std::int64_t n = place.layer < 0 ? -1 : attention_number(architecture, place);
-    const std::string of_stack = stack_prefix(architecture, place.stack);
+    const checkpoint::ModelConfig& config = run->model().config();
+    const std::int64_t n = place.layer < 0 ? -1 : attention_number(config, place);
+    const std::string of_stack = stack_prefix(config, place.stack);
     const auto asked = blocks_.ask<BlockTrace>(
         {run, n < 0 ? "ends " + of_stack + std::to_string(row) : "attention " + std::to_string(n)},
         is_around(view.group) ? Priority::on_screen : Priority::background,
@@ -198,9 +194,8 @@ void CheckpointSession::follow_block() {
         sizeof(float) * static_cast<std::size_t>(numbers));
     if (asked.value != nullptr)
         shown.block = asked.value;
-    else if (shown.block != nullptr &&
-             (shown.block->place != place || shown.block->T() != T ||
-              shown.block->architecture.get() != &in_stack(architecture, place.stack)))
+    else if (shown.block != nullptr && (shown.block->place != place || shown.block->T() != T ||
+                                        shown.block->config.get() != &in_stack(config, place.stack)))
         shown.block = nullptr; // the same layer keeps its previous numbers until the new ones are available
     if (!asked.error.empty())
         state().model.error = asked.error;
@@ -353,7 +348,7 @@ void CheckpointSession::apply_answer(const ModelRunner::Answer& answer) {
         sample_next();
         if (same_text)
             changed_from = first_in_grid(first_difference(before->edits(), answer.run->edits())
-                                             .value_or(attention_count(answer.run->model().architecture())));
+                                             .value_or(attention_count(answer.run->model().config())));
     }
     const Document& now = *state().document;
     if (other_text) {
@@ -406,7 +401,7 @@ void CheckpointSession::show_attention(std::int64_t attention, const std::shared
 std::string CheckpointSession::edit_blocked_reason() const {
     const Document& document = *state().document;
     const checkpoint::AttentionPlace place = current_block_place(state().view);
-    if (!has_attention(document.part()->architecture(), place))
+    if (!has_attention(document.part()->config(), place))
         return tr(
             "checkpoint_session.delta_read_only",
             "Layer {} has a delta layer in place of attention. Its parameters are read-only in the window.",
@@ -414,8 +409,8 @@ std::string CheckpointSession::edit_blocked_reason() const {
     if (!state().model.error.empty() || wanted_.part == nullptr ||
         wanted_.attention == open_attention(document))
         return {};
-    const checkpoint::Architecture& architecture = document.part()->architecture();
-    std::string words = attention_words(architecture, attention_place(architecture, wanted_.attention));
+    const checkpoint::ModelConfig& config = document.part()->config();
+    std::string words = attention_words(config, attention_place(config, wanted_.attention));
     if (words.front() >= 'a' && words.front() <= 'z') // capitalize at the start of the sentence
         words.front() = static_cast<char>(words.front() - 'a' + 'A');
     return tr("checkpoint_session.opened_nothing", "{} is still loading. Try again when it appears.", words);
@@ -439,14 +434,14 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
         view.stack = next->stack();
         view.layer = next->layer();
     } else if (changed && !shows_table(*state().document, part->edits, state().view, *changed)) {
-        const checkpoint::AttentionPlace place = attention_place(part->architecture(), *changed);
+        const checkpoint::AttentionPlace place = attention_place(part->config(), *changed);
         view.stack = place.stack;
         view.layer = place.layer;
     }
-    const checkpoint::Architecture& architecture = part->architecture();
-    if (view.layer >= in_stack(architecture, view.stack).layers)
+    const checkpoint::ModelConfig& config = part->config();
+    if (view.layer >= in_stack(config, view.stack).layers)
         return next; // the view shows a mean over layers
-    const std::int64_t attention = attention_number(architecture, {view.stack, view.layer});
+    const std::int64_t attention = attention_number(config, {view.stack, view.layer});
     const auto base = known_base(*part, attention);
     if (base == nullptr || attention == open_attention(*next))
         return next;

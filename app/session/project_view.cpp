@@ -143,7 +143,7 @@ void read_checkpoint_view(ViewState& view, const json& saved, const Document& do
         read_name(field(saved, "stack"), stack_names, attention.stack);
     std::int64_t layer = attention.layer;
     read_whole(field(saved, "layer"), layer);
-    const std::int64_t last = in_stack(part.architecture(), attention.stack).layers - 1;
+    const std::int64_t last = in_stack(part.config(), attention.stack).layers - 1;
     attention.layer = std::clamp<std::int64_t>(layer, 0, last);
     view.step_strip = step_strip_of(part, attention.stack, attention.layer);
     if (const json name = field(saved, "screen"); name.is_string())

@@ -227,7 +227,7 @@ void Workspace::open(const AttentionSetPtr& set) {
 DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
     session_.reset();
     session_ = std::make_unique<CheckpointSession>(static_cast<SessionHost&>(*this), opened);
-    reset_attention_view(state_.view, attention_place(opened.part->architecture(), opened.attention));
+    reset_attention_view(state_.view, attention_place(opened.part->config(), opened.attention));
     state_.view.one_head = true;
     setup_.drop_baseline();
     state_.view.compare = Compare::now;

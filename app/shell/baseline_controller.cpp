@@ -244,10 +244,9 @@ void BaselineController::follow_around() {
     if (run == nullptr)
         return state_.compare.set_baseline_block(nullptr);
     const checkpoint::AttentionPlace place = now->place;
-    const checkpoint::Architecture& architecture = run->model().architecture();
-    const std::int64_t position = now->position,
-                       n = place.layer < 0 ? -1 : attention_number(architecture, place);
-    const std::string of = stack_prefix(architecture, place.stack);
+    const checkpoint::ModelConfig& config = run->model().config();
+    const std::int64_t position = now->position, n = place.layer < 0 ? -1 : attention_number(config, place);
+    const std::string of = stack_prefix(config, place.stack);
     const Derived<checkpoint::BlockTracePtr> block = baselines_.ask<checkpoint::BlockTracePtr>(
         {document, n < 0 ? "ends " + of + std::to_string(position) : "attention " + std::to_string(n)},
         Priority::on_screen, [run, place, n, position](Progress& progress, const auto&) {

@@ -95,8 +95,7 @@ TensorPtr unedited_tensor(const Document& document, TensorId tensor) {
     if (is_table(tensor))
         return checkpoint::is_per_layer(weight) ? model.layer(open)[weight]
                                                 : checkpoint::stack_at(model, open).weight(weight);
-    return checkpoint::editable_weights(model,
-                                        checkpoint::edited_with(model.architecture(), open, weight))[weight];
+    return checkpoint::editable_weights(model, checkpoint::edited_with(model.config(), open, weight))[weight];
 }
 
 bool is_edited(const Document& document, TensorId tensor, std::int64_t offset) {

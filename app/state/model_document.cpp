@@ -63,10 +63,10 @@ void forget_if_empty(RunSpec& part, std::int64_t n) {
 /// attention (see edited_with).
 template<class Visit>
 void visit_edits(const RunSpec& part, std::int64_t attention, const Visit& visit) {
-    const checkpoint::Architecture& architecture = part.model->model->architecture();
+    const checkpoint::ModelConfig& config = part.model->model->config();
     for (const auto& [n, edits] : part.edits)
         for (const auto& [weight, tensor] : edits.tensors)
-            if (checkpoint::edited_with(architecture, attention, weight) == n)
+            if (checkpoint::edited_with(config, attention, weight) == n)
                 visit(n, weight, tensor);
 }
 
@@ -107,7 +107,7 @@ DocumentPtr model_document(const RunSpecPtr& part, std::int64_t attention,
     document->recipe = std::move(recipe);
     document->title = part->model->name();
     document->revision = revision;
-    document->kind = CheckpointLayer{part, attention_place(part->architecture(), attention)};
+    document->kind = CheckpointLayer{part, attention_place(part->config(), attention)};
     return document;
 }
 
@@ -129,7 +129,7 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
     part->edits[open].gains = recipe.gains;
     for (const auto& [id, tensor] : recipe.edits) {
         const WeightId weight = *checkpoint::weight_of(id);
-        const std::int64_t n = checkpoint::edited_with(model.architecture(), open, weight);
+        const std::int64_t n = checkpoint::edited_with(model.config(), open, weight);
         part->edits[n].tensors[weight] = tensor;
         touched.insert(n);
     }
@@ -159,9 +159,9 @@ checkpoint::EditedTable edited_table(const Document& document, TensorId table) {
 DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows) {
     auto part = std::make_shared<RunSpec>(*document.part());
     const checkpoint::Model& model = *part->model->model;
-    const WeightId weight = checkpoint::read_as(model.architecture(), *checkpoint::weight_of(table));
+    const WeightId weight = checkpoint::read_as(model.config(), *checkpoint::weight_of(table));
     const std::int64_t open = open_attention(document),
-                       n = checkpoint::edited_with(model.architecture(), open, weight);
+                       n = checkpoint::edited_with(model.config(), open, weight);
     const checkpoint::EditedTable own = edited_table(document, table);
     checkpoint::LayerEdits& edits = part->edits[n];
     checkpoint::TableRows& edited = edits.rows[weight];
@@ -196,8 +196,8 @@ DocumentPtr with_activation(const Document& document, const CellAddress& cell, s
 DocumentPtr with_head_gain(const Document& document, checkpoint::AttentionPlace place, std::int64_t head,
                            float gain) {
     auto part = std::make_shared<RunSpec>(*document.part());
-    const std::int64_t n = attention_number(part->architecture(), place);
-    const auto H = static_cast<std::size_t>(in_stack(part->architecture(), place.stack).H);
+    const std::int64_t n = attention_number(part->config(), place);
+    const auto H = static_cast<std::size_t>(in_stack(part->config(), place.stack).H);
     std::vector<float>& gains = part->edits[n].gains;
     gains.resize(H, 1.0F);
     gains[static_cast<std::size_t>(head)] = gain;
@@ -211,7 +211,7 @@ DocumentPtr with_head_gain(const Document& document, checkpoint::AttentionPlace 
 
 float head_gain(const RunSpec& part, checkpoint::AttentionPlace place, std::int64_t head) {
     const checkpoint::LayerEdits* const edits =
-        checkpoint::edits_of(part.edits, attention_number(part.architecture(), place));
+        checkpoint::edits_of(part.edits, attention_number(part.config(), place));
     return edits == nullptr || edits->gains.empty() ? 1.0F : edits->gains[static_cast<std::size_t>(head)];
 }
 
@@ -221,11 +221,11 @@ bool same_vectors(const Problem& a, const Problem& b) {
 }
 
 std::int64_t open_attention(const Document& document) {
-    return attention_number(document.part()->architecture(), document.checkpoint()->place);
+    return attention_number(document.part()->config(), document.checkpoint()->place);
 }
 
 std::string attention_name(const RunSpec& part, checkpoint::AttentionPlace place) {
-    const std::string stack = stack_name(part.architecture(), place.stack);
+    const std::string stack = stack_name(part.config(), place.stack);
     return (stack.empty() ? "" : stack + " ") + "L" + std::to_string(place.layer);
 }
 

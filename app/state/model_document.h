@@ -41,9 +41,9 @@ struct RunSpec {
     /// The comparison with another checkpoint that `edits` began with; null: none.
     std::shared_ptr<const analysis::CheckpointComparison> compared = {};
 
-    const checkpoint::Architecture& architecture() const { return model->model->architecture(); }
+    const checkpoint::ModelConfig& config() const { return model->model->config(); }
     /// Returns true for an encoder-decoder: the encoder reads the prompt, the decoder writes the target.
-    bool two_texts() const { return architecture().encoder != nullptr; }
+    bool two_texts() const { return config().encoder != nullptr; }
     /// Returns true if the second text has a field. Decoder-only models are not trained on text pairs, so the
     /// field appears only if a second text was given, for example by a project.
     bool offers_pair() const {

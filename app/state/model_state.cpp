@@ -94,7 +94,7 @@ std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, co
 
 TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                       const Progress& cancel) {
-    return model.model->architecture().causal ? run.logits_at(run.inputs().T - 1, cancel) : nullptr;
+    return model.model->config().causal ? run.logits_at(run.inputs().T - 1, cancel) : nullptr;
 }
 
 RunSpecPtr with_token(const RunSpec& part, std::int64_t id) {
@@ -137,10 +137,10 @@ std::vector<RunSpecPtr> branches_after(std::vector<RunSpecPtr> branches, const R
 }
 
 std::string text_full_reason(const RunSpec& part) {
-    const std::int64_t most = part.model->model->architecture().longest_text();
+    const std::int64_t most = part.model->model->config().longest_text;
     if (part.inputs->T < most)
         return {};
-    if (part.model->model->architecture().position_rows > 0)
+    if (part.model->model->stages().has({checkpoint::Stack::own, -1}, TensorId::position))
         return tr("model_state.text_tokens_model_positions",
                   "The text has {} tokens, the most that the model has positions for.", part.inputs->T);
     // Only training ended at this length: a longer text can run, but the model never learned such positions.
@@ -155,16 +155,16 @@ std::string text_full_reason(const RunSpec& part) {
 }
 
 std::string recomputed_layers(const checkpoint::ModelRun& run) {
-    const checkpoint::Architecture& architecture = run.model().architecture();
-    const std::int64_t L = checkpoint::attention_count(architecture), from = run.computed_from();
+    const checkpoint::ModelConfig& config = run.model().config();
+    const std::int64_t L = checkpoint::attention_count(config), from = run.computed_from();
     if (from >= L)
         return tr("model_state.no_layer_had_recomputed", "No layer had to be recomputed.");
-    if (architecture.encoder != nullptr)
+    if (config.encoder != nullptr)
         return from == 0
                    ? tr("model_state.encoder_decoder_recomputed", "Encoder and decoder were recomputed.")
                    : tr("model_state.recomputed_comes_before",
                         "Recomputed from {} on; everything before it was reused.",
-                        attention_words(architecture, attention_place(architecture, from)));
+                        attention_words(config, attention_place(config, from)));
     if (from == 0)
         return L == 1 ? tr("model_state.layer_0_recomputed", "Layer 0 was recomputed.")
                       : tr("model_state.layers_0_recomputed", "Layers 0 to {} were recomputed.", L - 1);

@@ -23,11 +23,12 @@ std::vector<StageGroup> steps_of(const std::vector<TensorId>& stages) {
 }
 
 /// The steps before the scores that compute their terms by relative position.
-std::vector<StageGroup> terms_of_scores(const checkpoint::Architecture& architecture) {
+std::vector<StageGroup> terms_of_scores(const checkpoint::ModelStages& stages,
+                                        checkpoint::AttentionPlace place) {
     std::vector<StageGroup> steps;
-    if (architecture.relative && architecture.relative->c2p)
+    if (stages.has(place, TensorId::c2p))
         steps.push_back(StageGroup::c2p);
-    if (architecture.relative && architecture.relative->p2c)
+    if (stages.has(place, TensorId::p2c))
         steps.push_back(StageGroup::p2c);
     return steps;
 }
@@ -68,13 +69,13 @@ StripPosition stepped(const StepStrip& strip, StripPosition from, int by) {
 
 StepStrip step_strip_of(const RunSpec& part, checkpoint::Stack stack, std::int64_t l) {
     const checkpoint::Model& model = *part.model->model;
-    const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
+    const checkpoint::ModelConfig& config = in_stack(model.config(), stack);
     const checkpoint::ModelStages& stages = model.stages();
     StepStrip strip{.before = steps_of(stages.before_layers(stack)),
                     .layer = {},
                     .after = steps_of(stages.after_layers(stack)),
-                    .layers = architecture.layers};
-    const bool attends = has_attention(model.architecture(), {stack, l});
+                    .layers = config.layers};
+    const bool attends = has_attention(model.config(), {stack, l});
     // The steps of attention end with the output of the attention branch; a norm on that output is a step of
     // its own.
     for (const TensorId id : stages.in_layer({stack, l})) {
@@ -87,7 +88,7 @@ StepStrip step_strip_of(const RunSpec& part, checkpoint::Stack stack, std::int64
         std::ranges::copy(attention_steps(), std::back_inserter(strip.layer));
         if (stages.has({stack, l}, TensorId::gate))
             strip.layer.insert(std::ranges::find(strip.layer, StageGroup::concat), StageGroup::gate);
-        for (const StageGroup term : terms_of_scores(architecture))
+        for (const StageGroup term : terms_of_scores(stages, {stack, l}))
             strip.layer.insert(std::ranges::find(strip.layer, StageGroup::scores), term);
     }
     return strip;

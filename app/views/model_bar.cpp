@@ -20,7 +20,7 @@ namespace {
 constexpr float least_prompt = 160;
 
 std::string facts_text(const checkpoint::TextModel& text) {
-    const checkpoint::Architecture& c = text.model->architecture();
+    const checkpoint::ModelConfig& c = text.model->config();
     std::string out = text.model->path() + "\n";
     // Translators: {} is a family of models, for example GPT-2
     if (c.encoder == nullptr)
@@ -33,10 +33,10 @@ std::string facts_text(const checkpoint::TextModel& text) {
         out += ", Hkv " + std::to_string(c.Hkv);
     out += ", dk " + std::to_string(c.dk) + ", " +
            tr("model_bar.tokens_vocabulary", "{} tokens in the vocabulary", grouped(c.vocab));
-    if (c.layers_sharing() > 1)
+    if (c.layers_sharing > 1)
         out += "\n" + tr("model_bar.layers_share_weights",
                          "Each {} layers have the same weights in the file; an edit changes one layer only.",
-                         c.layers_sharing());
+                         c.layers_sharing);
     if (const std::string left_out = left_out_sentence(text.model->report().other_parts); !left_out.empty())
         out += "\n" + left_out;
     if (const std::string stored = stored_sentence(*text.model); !stored.empty())

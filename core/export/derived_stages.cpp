@@ -1,5 +1,6 @@
 #include "core/export/derived_stages.h"
 
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/model/model_edits.h"
 
 #include <algorithm>
@@ -51,9 +52,9 @@ private:
         return found == result_.nodes.end() ? nullptr : &found->tensor;
     }
     std::string in_file(std::string_view name) const {
-        return layer_prefix(model_.architecture(), place_) + std::string(name);
+        return layer_prefix(model_.config(), place_) + std::string(name);
     }
-    std::int64_t used() const { return in_stack(model_.architecture(), place_.stack).route.used; }
+    std::int64_t used() const { return model_.stages().route(place_).used; }
 
     /// The experts of each token, (B T) rows of used().
     std::vector<std::int64_t> chosen_experts(const Tensor& routing) const {
@@ -82,12 +83,12 @@ private:
         const Tensor* const act = find("expert_act");
         if (routing == nullptr || act == nullptr)
             return;
-        const std::int64_t n = attention_number(model_.architecture(), place_);
+        const std::int64_t n = attention_number(model_.config(), place_);
         const checkpoint::WeightSet weights =
             checkpoint::with_edits(model_.layer(n), checkpoint::edits_of(result_.edits, n));
         const std::vector<std::int64_t> experts = chosen_experts(*routing);
         const std::int64_t count = routing->shape().back(0), width = act->shape().back(0),
-                           D = in_stack(model_.architecture(), place_.stack).D;
+                           D = in_stack(model_.config(), place_.stack).D;
         const auto out = std::make_shared<Tensor>(Shape{routing->shape()[0], routing->shape()[1], used(), D});
         for (std::size_t at = 0; at < experts.size(); ++at) {
             const std::int64_t row = static_cast<std::int64_t>(at) / used();

@@ -20,18 +20,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json config_of(const checkpoint::Architecture& architecture) {
-    ordered_json config{{"family", architecture.family}, {"layers", architecture.layers},
-                        {"D", architecture.D},           {"H", architecture.H},
-                        {"Hkv", architecture.Hkv},       {"dk", architecture.dk},
-                        {"d_ff", architecture.d_ff},     {"vocab", architecture.vocab}};
-    if (architecture.encoder != nullptr)
-        config["encoder"] = config_of(*architecture.encoder);
-    return config;
+ordered_json config_of(const checkpoint::ModelConfig& config) {
+    ordered_json out{{"family", config.family}, {"layers", config.layers}, {"D", config.D},
+                     {"H", config.H},           {"Hkv", config.Hkv},       {"dk", config.dk},
+                     {"d_ff", config.d_ff},     {"vocab", config.vocab}};
+    if (config.encoder != nullptr)
+        out["encoder"] = config_of(*config.encoder);
+    return out;
 }
 
 std::string prefix_of(const checkpoint::Model& model, checkpoint::AttentionPlace place) {
-    return checkpoint::layer_prefix(model.architecture(), place);
+    return checkpoint::layer_prefix(model.config(), place);
 }
 
 /// [b, i] that may attend to nothing in any head; in a model the mask is the same for all heads.
@@ -98,7 +97,7 @@ SelectedStage made_logits(const checkpoint::Model& model, const checkpoint::Mode
         checkpoint::FromRows end(text, result.edits, checkpoint::last_hidden_node(*text), {"logits"});
         const Tensor& hidden = *result.hidden.back();
         const std::int64_t D = hidden.shape().back(0), rows = hidden.count() / D,
-                           most = std::max<std::int64_t>(numbers_at_once / model.architecture().vocab, 1);
+                           most = std::max<std::int64_t>(numbers_at_once / model.config().vocab, 1);
         for (std::int64_t first = 0; first < rows; first += most) {
             const std::int64_t count = std::min(most, rows - first);
             const auto part = std::make_shared<const Tensor>(
@@ -113,7 +112,7 @@ SelectedStage made_logits(const checkpoint::Model& model, const checkpoint::Mode
     return {.info = nullptr,
             .tensor = nullptr,
             .title = "logits",
-            .made = MadeNumbers{Shape{inputs.B, inputs.T, model.architecture().vocab}, make}};
+            .made = MadeNumbers{Shape{inputs.B, inputs.T, model.config().vocab}, make}};
 }
 
 /// Those of the queries and keys where one stack's attention was kept, so that the file can be opened as
@@ -143,11 +142,11 @@ ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::Model
     ordered_json masked = ordered_json::object();
     for (const checkpoint::LayerRun& run : result.layers)
         if (!run.trace.fully_masked.empty()) {
-            const std::string stack = checkpoint::stack_prefix(model.architecture(), run.place.stack);
+            const std::string stack = checkpoint::stack_prefix(model.config(), run.place.stack);
             masked[stack + std::to_string(run.place.layer)] = masked_rows(run.trace);
         }
     ordered_json metadata = tokens_of(inputs, result);
-    metadata["config"] = config_of(model.architecture());
+    metadata["config"] = config_of(model.config());
     metadata["model"] = model.path();
     if (!result.layers.empty())
         metadata["device"] = result.layers.front().trace.device;
@@ -288,7 +287,7 @@ std::optional<std::int64_t> export_model_trace(const checkpoint::Model& model,
         return std::nullopt;
     }
     std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
-    LogitWatch watch{.T = inputs.T, .vocab = model.architecture().vocab, .fault = {}};
+    LogitWatch watch{.T = inputs.T, .vocab = model.config().vocab, .fault = {}};
     if (result.logits == nullptr && model.has_head())
         tensors.push_back(made_logits(model, inputs, result, watch));
     else if (result.logits != nullptr)

@@ -130,8 +130,8 @@ std::vector<std::string> tokens_of(const checkpoint::ModelInputs& inputs) {
 } // namespace
 
 ScriptPart part_of_layer(checkpoint::Pass& pass, AttentionPlace place, Progress& progress) {
-    const checkpoint::Architecture& model = pass.text().model()->architecture();
-    const checkpoint::Architecture& stack = in_stack(model, place.stack);
+    const checkpoint::ModelConfig& model = pass.text().model()->config();
+    const checkpoint::ModelConfig& stack = in_stack(model, place.stack);
     if (place.layer < 0 || place.layer >= stack.layers)
         fail_input(tr("common.no_layer_layers_numbered", "there is no layer {}; layers are numbered 0 to {}",
                       place.layer, stack.layers - 1));
@@ -167,7 +167,7 @@ ScriptPart part_of_model(checkpoint::Pass& pass, Progress& progress, std::int64_
                       "the model has {} million parameters, and a script of a whole model holds at most {} "
                       "million; export one layer with --whole-layer",
                       count / 1'000'000, most / 1'000'000));
-    const checkpoint::Architecture& model = pass.text().model()->architecture();
+    const checkpoint::ModelConfig& model = pass.text().model()->config();
     for (const checkpoint::Stack stack : {checkpoint::Stack::encoder, checkpoint::Stack::own})
         if (stack == checkpoint::Stack::own || model.encoder != nullptr)
             for (std::int64_t l = 0; l <= in_stack(model, stack).layers; ++l)

@@ -167,6 +167,8 @@ inline constexpr Label delta_beta{"delta.beta", translatable("block_rows.delta_b
                                   "delta.beta", Step::delta_state};
 inline constexpr Label delta_y{"delta.y", translatable("block_rows.delta_read_out", "Read-out of the state"),
                                "delta.y", Step::delta_state};
+inline constexpr Label delta_heads{"delta.y_heads", untranslated("delta.y_heads"), "delta.y_heads",
+                                   Step::delta_out};
 inline constexpr Label delta_z{"delta.z", translatable("block_rows.delta_gates", "Delta gates"), "delta.z",
                                Step::delta_out};
 inline constexpr Label delta_out{"delta.out",

@@ -99,7 +99,7 @@ private:
         stage.model = std::make_shared<const LessonModel>(run_lesson_model(
             model,
             checkpoint::prompt_inputs(*model, scene.sentence.value_or(checkpoint::first_prompt(*model))),
-            edits_of(scene, model->model->architecture()), scene.corrupted.value_or(""), progress));
+            edits_of(scene, model->model->config()), scene.corrupted.value_or(""), progress));
         stage.layer = scene.layer.value_or(0);
         const checkpoint::LayerRun& layer = layer_of(*stage.model, stage.layer);
         stage.problem = *layer.problem;

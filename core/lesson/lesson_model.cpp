@@ -41,8 +41,8 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
         fail_input(tr("lesson_model.no_language_model_head",
                       "{} has no language-model head; lessons need a model with one", model->name()));
     for (checkpoint::LayerRun& layer : out.run.layers) {
-        layer.problem->dims.d_ff = model->model->architecture().d_ff;
-        layer.problem->dims.vocab = model->model->architecture().vocab;
+        layer.problem->dims.d_ff = model->model->config().d_ff;
+        layer.problem->dims.vocab = model->model->config().vocab;
     }
     out.numbers = checkpoint::ModelRun::compute(model->model, out.inputs, out.edits, nullptr, {}, progress);
     out.additional = std::make_shared<AdditionalPasses>(model, out.numbers, corrupted);
@@ -57,16 +57,16 @@ std::vector<float> last_logits(const LessonModel& model, const checkpoint::Model
     return {last.begin(), last.end()};
 }
 
-checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Architecture& architecture) {
+checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::ModelConfig& config) {
     checkpoint::ModelEdits edits;
     for (const HeadGain& gain : scene.gains) {
         const std::int64_t l = gain.layer.value_or(scene.layer.value_or(0));
-        if (l < 0 || l >= architecture.layers || gain.head < 0 || gain.head >= architecture.H)
+        if (l < 0 || l >= config.layers || gain.head < 0 || gain.head >= config.H)
             fail_input(tr("lesson_model.no_head_layers_numbered",
                           "there is no head {}.{}; layers are numbered 0 to {} and heads 0 to {}", l,
-                          gain.head, architecture.layers - 1, architecture.H - 1));
+                          gain.head, config.layers - 1, config.H - 1));
         std::vector<float>& gains = edits[l].gains;
-        gains.resize(static_cast<std::size_t>(architecture.H), 1.0F);
+        gains.resize(static_cast<std::size_t>(config.H), 1.0F);
         gains[static_cast<std::size_t>(gain.head)] = gain.gain;
     }
     std::erase_if(edits, [](const auto& layer) {
@@ -117,10 +117,10 @@ void check_screen(const StepScene& scene, const LessonModel& model) {
                                         &analysis::PatchKindInfo::id);
     if (!scene.patch || kind == analysis::patch_kinds().end())
         return;
-    const checkpoint::Architecture& architecture = model.model->model->architecture();
+    const checkpoint::ModelConfig& config = model.model->model->config();
     const bool streams = kind->kind == analysis::PatchKind::residual;
-    if ((*scene.patch)[0] >= architecture.layers + (streams ? 1 : 0) ||
-        (*scene.patch)[1] >= (kind->by_head ? architecture.H : model.inputs.T))
+    if ((*scene.patch)[0] >= config.layers + (streams ? 1 : 0) ||
+        (*scene.patch)[1] >= (kind->by_head ? config.H : model.inputs.T))
         fail_input(tr("check.map_patches_no_cell", "the map of patches has no cell {}.{}", (*scene.patch)[0],
                       (*scene.patch)[1]));
 }

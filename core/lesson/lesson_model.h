@@ -37,7 +37,7 @@ std::vector<float> last_logits(const LessonModel& model, const checkpoint::Model
                                Progress& progress);
 
 /// The edits for a scene's head gains. Throws Error(input) for a layer or a head that does not exist.
-checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Architecture& architecture);
+checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::ModelConfig& config);
 
 /// Throws Error(input) with the available layers if there is no layer l.
 const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l);

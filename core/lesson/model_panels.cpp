@@ -85,7 +85,7 @@ private:
     std::vector<float> logits_without(analysis::HeadPlace head) const {
         checkpoint::ModelEdits edits = model_.edits;
         std::vector<float>& gains = edits[head.layer].gains;
-        gains.resize(static_cast<std::size_t>(model_.model->model->architecture().H), 1.0F);
+        gains.resize(static_cast<std::size_t>(model_.model->model->config().H), 1.0F);
         gains[static_cast<std::size_t>(head.head)] = 0;
         Progress progress;
         return last_logits(model_, edits, progress);
@@ -158,11 +158,11 @@ SamplingFigure sampling_figure(const LessonModel& model, const SamplingPanel& pa
 }
 
 HeadsFigure heads_figure(const LessonModel& model, const HeadsPanel& panel) {
-    const checkpoint::Architecture& architecture = model.model->model->architecture();
+    const checkpoint::ModelConfig& config = model.model->model->config();
     HeadColumns columns(model, panel);
     HeadsFigure figure{panel.columns, {}, 0};
-    for (std::int64_t l = 0; l < architecture.layers; ++l)
-        for (std::int64_t h = 0; h < architecture.H; ++h)
+    for (std::int64_t l = 0; l < config.layers; ++l)
+        for (std::int64_t h = 0; h < config.H; ++h)
             figure.rows.push_back(columns.row(panel, {l, h}));
     const auto number =
         std::ranges::find_if(panel.columns, [](const std::string& column) { return column != "reads"; });

@@ -205,7 +205,7 @@ OpenedCheckpointProject parse_checkpoint_project(std::string bytes, const std::s
 checkpoint::ModelEdits edits_of_project(const checkpoint::Model& model,
                                         const OpenedCheckpointProject& opened) {
     checkpoint::ModelEdits edits = checkpoint::read_patch(model, opened.file);
-    const std::int64_t count = checkpoint::attention_count(model.architecture());
+    const std::int64_t count = checkpoint::attention_count(model.config());
     for (const ActivationEdit& one : opened.project.activations) {
         if (one.attention >= count)
             fail_input(tr("common.changes_layer_layers_0", "{} changes layer {}; {} has layers 0 to {}",

@@ -55,7 +55,7 @@ BenchRow frames_beside_sweep(const std::string& folder) {
 void add_effects_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     constexpr std::int64_t most = 64;
     const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder));
-    const checkpoint::Architecture& a = model->architecture();
+    const checkpoint::ModelConfig& a = model->config();
     checkpoint::ModelInputs inputs;
     inputs.T = std::min(most, a.max_positions);
     for (std::int64_t i = 0; i < inputs.T; ++i)

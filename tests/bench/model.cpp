@@ -14,13 +14,13 @@ namespace headscope::bench {
 namespace {
 
 /// Returns different ids from the whole vocabulary.
-checkpoint::ModelInputs made_inputs(const checkpoint::Architecture& architecture, std::int64_t T) {
+checkpoint::ModelInputs made_inputs(const checkpoint::ModelConfig& config, std::int64_t T) {
     checkpoint::ModelInputs inputs;
     inputs.T = T;
     for (std::int64_t i = 0; i < T; ++i)
-        inputs.ids.push_back((7919 * i + 13) % architecture.vocab);
-    if (architecture.encoder != nullptr)
-        inputs.source.push_back(made_inputs(*architecture.encoder, T));
+        inputs.ids.push_back((7919 * i + 13) % config.vocab);
+    if (config.encoder != nullptr)
+        inputs.source.push_back(made_inputs(*config.encoder, T));
     return inputs;
 }
 
@@ -36,9 +36,9 @@ BenchRow megabyte_row(const std::string& name, double megabytes, const std::stri
 /// Returns the bytes of the parameters that a step reads: layers and output matrix.
 double step_bytes(const checkpoint::Model& model) {
     std::int64_t numbers = model.weight(checkpoint::WeightId::output_table)->count();
-    const checkpoint::Architecture& architecture = model.architecture();
-    const std::int64_t first = attention_number(architecture, {checkpoint::Stack::own, 0});
-    for (std::int64_t n = first; n < attention_count(architecture); ++n)
+    const checkpoint::ModelConfig& config = model.config();
+    const std::int64_t first = attention_number(config, {checkpoint::Stack::own, 0});
+    for (std::int64_t n = first; n < attention_count(config); ++n)
         for (const TensorPtr& weight : model.layer(n).tensors)
             numbers += weight == nullptr ? 0 : weight->count();
     return static_cast<double>(numbers) * sizeof(float);
@@ -47,7 +47,7 @@ double step_bytes(const checkpoint::Model& model) {
 /// Times steps of generation after a text of T tokens, compared with the time for reading the parameters.
 BenchRow generation_row(const checkpoint::ModelPtr& model, std::int64_t T) {
     constexpr std::int64_t steps = 16;
-    checkpoint::Generator generator(model, made_inputs(model->architecture(), T - steps));
+    checkpoint::Generator generator(model, made_inputs(model->config(), T - steps));
     Progress progress;
     const Spread step = time_of([&] {
         if (generator.length() == T)
@@ -79,8 +79,8 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     }
     rows.push_back(timed_row("checkpoint opened, no weight read", spread_of(opened), ""));
     Progress progress;
-    const std::int64_t T = std::min(common, model->architecture().max_positions);
-    const checkpoint::ModelInputs inputs = made_inputs(model->architecture(), T);
+    const std::int64_t T = std::min(common, model->config().max_positions);
+    const checkpoint::ModelInputs inputs = made_inputs(model->config(), T);
     const auto start = BenchClock::now();
     checkpoint::ModelRunPtr run = checkpoint::ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
     run->logits();
@@ -97,27 +97,26 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
         run->logits();
     });
     rows.push_back(timed_row("forward, all attentions and logits, " + at, forward, ""));
-    const std::int64_t middle = model->architecture().layers / 2;
+    const std::int64_t middle = model->config().layers / 2;
     checkpoint::ModelEdits edits;
     std::vector<float>& gains =
-        edits[attention_number(model->architecture(), {checkpoint::Stack::own, middle})].gains;
-    gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
+        edits[attention_number(model->config(), {checkpoint::Stack::own, middle})].gains;
+    gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
     gains.front() = 0.0F;
     const checkpoint::ModelRunPtr plain = checkpoint::ModelRun::compute(model, inputs, {}, run, {}, progress);
     const Spread edit = time_of([&] {
         run = checkpoint::ModelRun::compute(model, inputs, edits, plain, {}, progress);
         run->logits_at(T - 1, progress);
     });
-    if (model->architecture().causal && model->has_head() && T > 16)
+    if (model->config().causal && model->has_head() && T > 16)
         rows.push_back(generation_row(model, T));
     rows.push_back(timed_row("a head of layer " + std::to_string(middle) + " taken away, " + at, edit, ""));
-    if (model->architecture().max_positions < most)
+    if (model->config().max_positions < most)
         return;
     run.reset();
     reset_peak_memory();
     const auto long_start = BenchClock::now();
-    run = checkpoint::ModelRun::compute(model, made_inputs(model->architecture(), most), {}, nullptr, {},
-                                        progress);
+    run = checkpoint::ModelRun::compute(model, made_inputs(model->config(), most), {}, nullptr, {}, progress);
     run->logits();
     const double seconds = since(long_start);
     const std::string longer = "T " + std::to_string(most);

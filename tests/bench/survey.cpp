@@ -13,14 +13,14 @@ namespace headscope::bench {
 namespace {
 
 /// Returns texts with different tokens from the whole vocabulary.
-std::vector<analysis::Piece> made_pieces(const checkpoint::Architecture& architecture, std::int64_t T) {
+std::vector<analysis::Piece> made_pieces(const checkpoint::ModelConfig& config, std::int64_t T) {
     constexpr std::int64_t texts = 16;
     std::vector<analysis::Piece> pieces(static_cast<std::size_t>(texts));
     for (std::int64_t n = 0; n < texts; ++n) {
         analysis::Piece& piece = pieces[static_cast<std::size_t>(n)];
         piece.name = {n + 1, 0};
         for (std::int64_t i = 0; i < T; ++i)
-            piece.ids.push_back((7919 * (i + 131 * n) + 13) % architecture.vocab);
+            piece.ids.push_back((7919 * (i + 131 * n) + 13) % config.vocab);
     }
     return pieces;
 }
@@ -53,14 +53,14 @@ void add_survey_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     constexpr int rounds = 7;
     const checkpoint::TextModelPtr text = checkpoint::open_text_model(folder);
     const checkpoint::Model& model = analysis::surveyed_model(*text);
-    const checkpoint::Architecture& architecture = model.architecture();
-    const std::int64_t T = std::min(common, architecture.longest_text());
-    const std::vector<analysis::Piece> pieces = made_pieces(architecture, T);
+    const checkpoint::ModelConfig& config = model.config();
+    const std::int64_t T = std::min(common, config.longest_text);
+    const std::vector<analysis::Piece> pieces = made_pieces(config, T);
     const analysis::PieceCutter cutter(text, T);
     const auto workshop = std::make_shared<checkpoint::Workshop>();
     const std::shared_ptr<const checkpoint::Model> surveyed(text, &model);
     analysis::Surveyor surveyor(text, 0);
-    analysis::SurveyState state(architecture.layers, architecture.H);
+    analysis::SurveyState state(config.layers, config.H);
     std::vector<double> forward, survey, share;
     Progress progress;
     // The two alternate, so that other load of the machine affects both. The first round reads the

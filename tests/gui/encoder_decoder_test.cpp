@@ -227,9 +227,9 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     const Golden golden("bart_tiny");
     User user;
     open(user, "bart_tiny", golden);
-    const checkpoint::Architecture& architecture = opened_run(user).architecture();
+    const checkpoint::ModelConfig& config = opened_run(user).config();
     const auto number = [&](Stack stack, std::int64_t layer) {
-        return attention_number(architecture, {stack, layer});
+        return attention_number(config, {stack, layer});
     };
     open_head(user, 1, 2);
     const float was = user.problem().weights.W_Q->at(3, 17);

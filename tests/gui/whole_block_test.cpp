@@ -48,10 +48,10 @@ checkpoint::ForwardResult whole_pass(const std::string& folder, const checkpoint
 /// stack has once.
 Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model& model,
                checkpoint::AttentionPlace place) {
-    const std::int64_t layer = attention_number(model.architecture(), place);
+    const std::int64_t layer = attention_number(model.config(), place);
     const bool of_encoder = place.stack == Stack::encoder;
     Trace trace = result.layers[static_cast<std::size_t>(layer)].trace;
-    const checkpoint::AttentionPlace last{Stack::cross, model.architecture().layers - 1};
+    const checkpoint::AttentionPlace last{Stack::cross, model.config().layers - 1};
     for (const checkpoint::BlockRun& block : result.blocks)
         if (block.place == place ||
             (block.place.layer < 0 && (block.place.stack == Stack::encoder) == of_encoder) ||
@@ -62,7 +62,7 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
     const checkpoint::Model& stack = checkpoint::stack_at(model, layer);
     for (const TensorInfo& row : block_weight_table()) {
         const checkpoint::WeightId weight = *checkpoint::weight_of(row.id);
-        const std::int64_t with = checkpoint::edited_with(model.architecture(), layer, weight);
+        const std::int64_t with = checkpoint::edited_with(model.config(), layer, weight);
         trace.slot(row.id) =
             is_table(row.id) ? stack.weight(weight) : checkpoint::editable_weights(model, with)[weight];
     }

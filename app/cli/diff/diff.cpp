@@ -72,7 +72,7 @@ void write_diff(const DiffOptions& options, const DiffReport& report, const anal
     if (options.out.ends_with(".safetensors"))
         return write_diff_tensors(report, pair, options.out);
     write_file_atomically(options.out,
-                          options.out.ends_with(".csv") ? diff_as_csv(report, model.model->architecture())
+                          options.out.ends_with(".csv")        ? diff_as_csv(report, model.model->config())
                           : options.json || options.out != "-" ? diff_as_json(report, model)
                                                                : diff_as_text(report, model, options.top));
 }

@@ -42,8 +42,8 @@ std::string cell_or_empty(const std::optional<double>& number) {
     return number ? dump_json(DiffJson(*number)) : "";
 }
 
-std::string head_name(const checkpoint::Architecture& architecture, const HeadDifference& head) {
-    const std::string stack = checkpoint::stack_name(architecture, head.place.stack);
+std::string head_name(const checkpoint::ModelConfig& config, const HeadDifference& head) {
+    const std::string stack = checkpoint::stack_name(config, head.place.stack);
     return (stack.empty() ? "" : stack + " ") + "L" + std::to_string(head.place.layer) + "H" +
            std::to_string(head.head);
 }
@@ -107,8 +107,7 @@ std::string tensors_text(const DiffReport& report, std::int64_t top) {
     return text;
 }
 
-std::string heads_text(const DiffReport& report, const checkpoint::Architecture& architecture,
-                       std::int64_t top) {
+std::string heads_text(const DiffReport& report, const checkpoint::ModelConfig& config, std::int64_t top) {
     const bool texts = !report.texts.empty();
     std::string text = "\n" + padded("head", 12);
     for (const HeadMatrix& matrix : head_matrices)
@@ -118,7 +117,7 @@ std::string heads_text(const DiffReport& report, const checkpoint::Architecture&
              return texts ? report.pattern(at) : report.heads[at].all().relative();
          })) {
         const HeadDifference& head = report.heads[n];
-        text += padded(head_name(architecture, head), 12);
+        text += padded(head_name(config, head), 12);
         for (const HeadMatrix& matrix : head_matrices)
             text += padded(number_text((head.*matrix.of).relative()), 11);
         text += padded(number_text(head.all().relative()), 11);
@@ -170,10 +169,10 @@ DiffJson text_json(const checkpoint::TextModel& model, const DiffReport::Text& t
     return json;
 }
 
-DiffJson head_json(const DiffReport& report, const checkpoint::Architecture& architecture, std::size_t n) {
+DiffJson head_json(const DiffReport& report, const checkpoint::ModelConfig& config, std::size_t n) {
     const HeadDifference& head = report.heads[n];
     DiffJson json = DiffJson::object();
-    if (const std::string stack = checkpoint::stack_name(architecture, head.place.stack); !stack.empty())
+    if (const std::string stack = checkpoint::stack_name(config, head.place.stack); !stack.empty())
         json["stack"] = stack;
     json["layer"] = head.place.layer;
     json["head"] = head.head;
@@ -207,7 +206,7 @@ std::string diff_as_text(const DiffReport& report, const checkpoint::TextModel& 
     text += tensors_text(report, top);
     const auto differs = [](const HeadDifference& head) { return head.all().difference > 0; };
     if (!report.texts.empty() || std::ranges::any_of(report.heads, differs))
-        text += heads_text(report, model.model->architecture(), top);
+        text += heads_text(report, model.model->config(), top);
     return text + (report.texts.empty() ? "" : predictions_text(report, model, top));
 }
 
@@ -220,7 +219,7 @@ std::string diff_as_json(const DiffReport& report, const checkpoint::TextModel& 
         tensors.push_back(std::move(row));
     }
     for (std::size_t n = 0; n < report.heads.size(); ++n)
-        heads.push_back(head_json(report, model.model->architecture(), n));
+        heads.push_back(head_json(report, model.model->config(), n));
     for (const DiffReport::Text& text : report.texts)
         texts.push_back(text_json(model, text));
     for (const FailedPrompt& one : report.failed)
@@ -237,7 +236,7 @@ std::string diff_as_json(const DiffReport& report, const checkpoint::TextModel& 
            "\n";
 }
 
-std::string diff_as_csv(const DiffReport& report, const checkpoint::Architecture& architecture) {
+std::string diff_as_csv(const DiffReport& report, const checkpoint::ModelConfig& config) {
     std::string text = "what,name,relative,difference,norm,largest,W_Q,W_K,W_V,W_O,pattern,effect\n";
     const auto numbers = [](const NumberDifference& of) {
         return cell_or_empty(of.relative()) + "," + cell_or_empty(of.difference) + "," +
@@ -246,7 +245,7 @@ std::string diff_as_csv(const DiffReport& report, const checkpoint::Architecture
     for (const ParameterDifference& one : report.tensors)
         text += "tensor," + one.name + "," + numbers(one.numbers) + ",,,,,,\n";
     for (std::size_t n = 0; n < report.heads.size(); ++n) {
-        text += "head," + head_name(architecture, report.heads[n]) + "," + numbers(report.heads[n].all());
+        text += "head," + head_name(config, report.heads[n]) + "," + numbers(report.heads[n].all());
         for (const HeadMatrix& matrix : head_matrices)
             text += "," + cell_or_empty((report.heads[n].*matrix.of).relative());
         text += "," + cell_or_empty(report.pattern(n)) + "," + cell_or_empty(report.effect(n)) + "\n";
@@ -266,16 +265,16 @@ void write_diff_tensors(const DiffReport& report, const analysis::CheckpointPair
                                std::ranges::transform(numbers, a->values(), numbers.begin(), std::minus<>());
                                sink(numbers);
                            });
-    const checkpoint::Architecture& architecture = pair.a().architecture();
+    const checkpoint::ModelConfig& config = pair.a().config();
     std::map<std::string, std::vector<float>> columns;
     std::map<std::string, std::int64_t> widths;
     for (std::size_t n = 0; n < report.heads.size(); ++n) {
         const HeadDifference& head = report.heads[n];
-        const std::string prefix = checkpoint::stack_prefix(architecture, head.place.stack) + "heads.";
+        const std::string prefix = checkpoint::stack_prefix(config, head.place.stack) + "heads.";
         const auto add = [&](const std::string& name, const std::optional<double>& number) {
             columns[prefix + name].push_back(number ? static_cast<float>(*number)
                                                     : std::numeric_limits<float>::quiet_NaN());
-            widths[prefix + name] = checkpoint::in_stack(architecture, head.place.stack).H;
+            widths[prefix + name] = checkpoint::in_stack(config, head.place.stack).H;
         };
         for (const HeadMatrix& matrix : head_matrices)
             add(matrix.name, (head.*matrix.of).relative());

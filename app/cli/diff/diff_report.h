@@ -39,7 +39,7 @@ std::string diff_as_text(const DiffReport& report, const checkpoint::TextModel& 
 /// {"a", "b", "only_a", "only_b", "tensors", "heads", "texts", "failed"}, in the order of the checkpoint.
 std::string diff_as_json(const DiffReport& report, const checkpoint::TextModel& model);
 /// One row for each tensor and each head.
-std::string diff_as_csv(const DiffReport& report, const checkpoint::Architecture& architecture);
+std::string diff_as_csv(const DiffReport& report, const checkpoint::ModelConfig& config);
 /// B - A of every tensor under its name, and of the heads of each stack relative norms (layers, H), patterns
 /// and effects. Throws like CheckpointPair::tensors.
 void write_diff_tensors(const DiffReport& report, const analysis::CheckpointPair& pair,

@@ -32,19 +32,18 @@ struct NamedParameter {
 
 /// Returns the last attention whose names begin with the prefix: that of a layer, or that of a stack for what
 /// stands around its layers; -1 if there is none.
-std::int64_t attention_of(const checkpoint::Architecture& architecture, const std::string& prefix,
-                          bool of_layer) {
-    std::int64_t attention = checkpoint::attention_count(architecture) - 1;
+std::int64_t attention_of(const checkpoint::ModelConfig& config, const std::string& prefix, bool of_layer) {
+    std::int64_t attention = checkpoint::attention_count(config) - 1;
     for (; attention >= 0; --attention) {
-        const checkpoint::AttentionPlace place = checkpoint::attention_place(architecture, attention);
-        if (prefix == (of_layer ? checkpoint::layer_prefix(architecture, place)
-                                : checkpoint::stack_prefix(architecture, place.stack)))
+        const checkpoint::AttentionPlace place = checkpoint::attention_place(config, attention);
+        if (prefix == (of_layer ? checkpoint::layer_prefix(config, place)
+                                : checkpoint::stack_prefix(config, place.stack)))
             break;
     }
     return attention;
 }
 
-NamedParameter parameter_of(const std::string& name, const checkpoint::Architecture& architecture) {
+NamedParameter parameter_of(const std::string& name, const checkpoint::ModelConfig& config) {
     const std::size_t point = name.rfind('.'), begin = point == std::string::npos ? 0 : point + 1;
     const std::string prefix = name.substr(0, begin), before = prefix.substr(0, begin == 0 ? 0 : point);
     const std::string_view rest = std::string_view(name).substr(begin);
@@ -57,16 +56,16 @@ NamedParameter parameter_of(const std::string& name, const checkpoint::Architect
     if (of_layer && prefix.empty())
         fail_input(name + " belongs to a layer; name it as in layers.0." + name);
     // Without a stack the ends of an encoder-decoder are those of the decoder.
-    const std::int64_t attention = !of_layer && prefix.empty() ? checkpoint::attention_count(architecture) - 1
-                                                               : attention_of(architecture, prefix, of_layer);
-    if (attention < 0 && !of_layer && attention_of(architecture, prefix, true) >= 0)
+    const std::int64_t attention = !of_layer && prefix.empty() ? checkpoint::attention_count(config) - 1
+                                                               : attention_of(config, prefix, of_layer);
+    if (attention < 0 && !of_layer && attention_of(config, prefix, true) >= 0)
         fail_input(name + " belongs to no layer; name it as in " + std::string(rest) + " or encoder." +
                    std::string(rest));
     if (attention < 0)
         fail_input("there is no " + std::string(of_layer ? "layer " : "stack ") + before +
                    " in this model; parameters are named as in layers.0.W_Q, W_E or encoder.W_E");
-    const checkpoint::WeightId read = checkpoint::read_as(architecture, *weight);
-    return {checkpoint::edited_with(architecture, attention, read), read};
+    const checkpoint::WeightId read = checkpoint::read_as(config, *weight);
+    return {checkpoint::edited_with(config, attention, read), read};
 }
 
 /// Adds the rows that differ from the model's.
@@ -92,7 +91,7 @@ void add_rows(const checkpoint::Model& model, NamedParameter at, const std::stri
 void add_parameters(const checkpoint::Model& model, const format::Safetensors& file,
                     checkpoint::ModelEdits& edits) {
     for (const format::SafetensorsEntry& entry : file.entries()) {
-        const NamedParameter at = parameter_of(entry.name, model.architecture());
+        const NamedParameter at = parameter_of(entry.name, model.config());
         const TensorPtr changed = file.tensor(entry.name);
         checkpoint::LayerEdits& layer = edits[at.attention];
         layer.tensors.erase(at.weight);

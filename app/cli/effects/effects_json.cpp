@@ -20,27 +20,26 @@ std::string place_name(const HeadPlace& head) {
 }
 
 /// Throws Error(input) if there is no such head.
-void require_head(const checkpoint::Architecture& architecture, const HeadPlace& head) {
-    if (head.layer < 0 || head.layer >= architecture.layers || head.head < 0 || head.head >= architecture.H)
+void require_head(const checkpoint::ModelConfig& config, const HeadPlace& head) {
+    if (head.layer < 0 || head.layer >= config.layers || head.head < 0 || head.head >= config.H)
         fail_input("there is no head " + std::to_string(head.head) + " in layer " +
                    std::to_string(head.layer) + "; layers are numbered 0 to " +
-                   std::to_string(architecture.layers - 1) + ", heads 0 to " +
-                   std::to_string(architecture.H - 1));
+                   std::to_string(config.layers - 1) + ", heads 0 to " + std::to_string(config.H - 1));
 }
 
 } // namespace
 
 EffectJson ablation_json(const checkpoint::ModelRun& run, const LogitQuestion& question,
                          analysis::Ablation ablation, Progress& progress) {
-    const checkpoint::Architecture& architecture = run.model().architecture();
+    const checkpoint::ModelConfig& config = run.model().config();
     analysis::require_logit(run, question);
     analysis::SweepOptions options{
         .position = question.position, .ablation = ablation, .tokens = {question.token}};
     const bool pair = question.from == LogitQuestion::From::token;
     if (pair)
         options.tokens.push_back(question.against);
-    for (std::int64_t l = 0; l < architecture.layers; ++l)
-        if (architecture.has_attention(l))
+    for (std::int64_t l = 0; l < config.layers; ++l)
+        if (config.has_attention(l))
             options.places.push_back({checkpoint::Stack::own, l});
     const TensorPtr logits = run.logits_at(question.position, progress);
     const auto number = [&](std::size_t n) { return static_cast<double>(logits->data()[options.tokens[n]]); };
@@ -69,7 +68,7 @@ EffectJson composition_json(const checkpoint::Model& model, const checkpoint::Mo
                             const std::optional<HeadPlace>& head, const std::optional<std::size_t>& top,
                             Progress& progress) {
     if (head)
-        require_head(model.architecture(), *head);
+        require_head(model.config(), *head);
     std::vector<Composition> pairs = analysis::compositions(model, edits, progress);
     if (head)
         std::erase_if(pairs, [&](const Composition& one) { return one.from != *head && one.to != *head; });

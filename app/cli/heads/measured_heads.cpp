@@ -113,8 +113,7 @@ void add_effects(const Opened& opened, const checkpoint::ModelInputs& inputs,
 
 /// Adds the copying score. Only the model's own stack has heads between its words and its logits.
 void add_copying(const Opened& opened, std::vector<MeasuredHead>& rows) {
-    if (!opened.text->model->has_head() ||
-        !analysis::has_direct_circuits(opened.text->model->architecture()) ||
+    if (!opened.text->model->has_head() || !analysis::has_direct_circuits(*opened.text->model) ||
         opened.options.stack.value_or(checkpoint::Stack::own) != checkpoint::Stack::own)
         return;
     std::vector<std::int64_t> layers;
@@ -149,11 +148,11 @@ void add_retrieval(const Opened& opened, const analysis::NeedleOptions& needle,
 
 /// Returns one row for each head of the wanted layers, without scores.
 std::vector<MeasuredHead> unmeasured_heads(const Opened& opened) {
-    const checkpoint::Architecture& architecture = opened.text->model->architecture();
+    const checkpoint::ModelConfig& config = opened.text->model->config();
     std::vector<MeasuredHead> rows;
-    for (std::int64_t l = 0; l < architecture.layers; ++l)
-        for (std::int64_t h = 0; h < architecture.H; ++h)
-            if (l == opened.options.layer.value_or(l) && architecture.has_attention(l))
+    for (std::int64_t l = 0; l < config.layers; ++l)
+        for (std::int64_t h = 0; h < config.H; ++h)
+            if (l == opened.options.layer.value_or(l) && config.has_attention(l))
                 rows.push_back({.layer = l, .head = h});
     return rows;
 }

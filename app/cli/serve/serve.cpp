@@ -41,7 +41,7 @@ bool is_of_process(const std::string& word) {
 }
 
 Json greeting(const checkpoint::TextModel& model) {
-    const checkpoint::Architecture& a = model.model->architecture();
+    const checkpoint::ModelConfig& a = model.model->config();
     Json out{{"protocol", protocol},  {"version", HEADSCOPE_VERSION},
              {"model", model.name()}, {"family", a.family},
              {"layers", a.layers},    {"heads", a.H},

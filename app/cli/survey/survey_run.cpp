@@ -30,14 +30,14 @@ double seconds_since(Clock::time_point start) {
 
 SurveyPlan plan_of(const SurveyOptions& options, const checkpoint::TextModel& model,
                    const analysis::Corpus& corpus) {
-    const checkpoint::Architecture& architecture = analysis::surveyed_model(model).architecture();
+    const checkpoint::ModelConfig& config = analysis::surveyed_model(model).config();
     SurveyPlan plan;
     plan.checkpoint = options.model;
     plan.fingerprint = analysis::fingerprint_of(*model.model, StopOnSignal::progress());
-    plan.layers = architecture.layers;
-    plan.H = architecture.H;
+    plan.layers = config.layers;
+    plan.H = config.H;
     plan.texts = options.texts;
-    plan.length = std::min(options.length, architecture.longest_text());
+    plan.length = std::min(options.length, config.longest_text);
     plan.limit = options.limit.value_or(0);
     plan.version = HEADSCOPE_VERSION;
     plan.describe(corpus);

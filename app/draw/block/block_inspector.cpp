@@ -137,7 +137,7 @@ int add_activation(Sheet& sheet, const CellAddress& cell) {
                      shown.block->activated
                          ->values()[static_cast<std::size_t>(cell.at[1] * shown.dims().d_ff + cell.at[2])]),
                  total = static_cast<double>(shown.value(cell));
-    const std::string name = activation_name(shown.block->architecture->activation);
+    const std::string name = activation_name(shown.block->stages->activation(shown.block->place));
     sheet.section(tr("common.activation", "Activation"), name);
     sheet.arithmetic(name + "(" + number(from, 4) + ")", number(to, 4));
     int decimals = 2;
@@ -216,11 +216,11 @@ void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& n
 
 int add_norm(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const checkpoint::Architecture& architecture = *shown.block->architecture;
-    const bool layer_norm = checkpoint::is_layer_norm(architecture.norm);
+    const checkpoint::NormOfRows norm = *norm_at(shown, cell.tensor);
+    const bool layer_norm = norm.centered;
     const TensorId from = made_from(shown, cell.tensor).front();
     const std::span<const float> row = row_of(shown, from, cell.at[1]);
-    const NormNumbers numbers = norm_numbers(architecture, row);
+    const NormNumbers numbers = norm_numbers(norm, row);
     const std::string source = address_text(shown, {from, cell.at});
     const auto size = static_cast<double>(row.size());
     if (layer_norm) {
@@ -234,14 +234,13 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                              : "Σ x² ÷ " + std::to_string(row.size()));
     add_variance(sheet, row, numbers);
     std::ostringstream eps;
-    eps << architecture.norm_eps;
+    eps << norm.eps;
     sheet.section(tr("block_inspector.spread", "Spread"),
                   layer_norm ? tr("block_inspector.variance_2", "√(variance + ε)")
                              : tr("block_inspector.mean_square_2", "√(mean square + ε)"));
     sheet.arithmetic("√(" + number(numbers.variance, 4) + " + " + eps.str() + ")", number(numbers.spread, 4));
     const auto d = static_cast<std::size_t>(cell.at[2]);
-    const auto names = *norm_at(shown, cell.tensor);
-    const TensorPtr weight = weight_at(shown, names.weight), bias = weight_at(shown, names.bias);
+    const TensorPtr weight = weight_at(shown, norm.weight), bias = weight_at(shown, norm.bias);
     const auto x = static_cast<double>(row[d]), centred = x - numbers.mean, scaled = centred / numbers.spread,
                w = weight == nullptr ? 1.0 : static_cast<double>(weight->data()[d]),
                b = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[d]);
@@ -256,7 +255,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     if (weight != nullptr)
         sheet.row(tr("block_inspector.weight", "× weight {}", number(w, decimals)),
                   number(scaled * w, decimals));
-    if (checkpoint::adds_one(architecture.norm))
+    if (norm.adds_one)
         sheet.paragraph(tr("block_inspector.file_holds_weight_minus", "The file holds the weight minus 1."),
                         sheet.context.theme.muted);
     if (bias != nullptr)
@@ -270,15 +269,15 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
 int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const checkpoint::ModelInputs& inputs = read_by_queries(*shown.document);
-    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    const checkpoint::BlockTrace& block = *shown.block;
     const auto i = static_cast<std::size_t>(cell.at[1]);
     if (cell.tensor == position) {
         sheet.section(tr("common.position_table", "Position table"),
                       tr("block_inspector.row_column", "row, column"));
-        sheet.place(tr("common.row", "row"), n(checkpoint::learned_positions(inputs, architecture)[i]),
-                    tr("common.of", "of {}", grouped(architecture.position_rows)));
+        sheet.place(tr("common.row", "row"), n(position_row(shown, cell.at[1])),
+                    tr("common.of", "of {}", grouped(block.find(W_P)->shape()[0])));
         sheet.place(tr("common.column", "column"), n(cell.at[2]),
-                    tr("common.of", "of {}", grouped(architecture.embed_width())));
+                    tr("common.of", "of {}", grouped(shown.dims().d_embed)));
         say_edited(sheet, W_P);
         return 4;
     }
@@ -288,15 +287,15 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     sheet.section(tr("common.word_table", "Embedding table"),
                   tr("block_inspector.row_token", "row of the token"));
     sheet.place(tr("common.token", "token"), checkpoint::label_of(*shown.document->part()->model, id));
-    sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(architecture.vocab)));
+    sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(block.config->vocab)));
     sheet.place(tr("common.column", "column"), n(cell.at[2]),
-                tr("common.of", "of {}", grouped(architecture.embed_width())));
+                tr("common.of", "of {}", grouped(shown.dims().d_embed)));
     sheet.row(tr("block_inspector.table", "in the table"), number(own, 4));
-    if (architecture.embedding_scale != 1.0)
-        sheet.row(tr("block_inspector.scale", "× scale {}", number(architecture.embedding_scale, 4)),
-                  number(own * architecture.embedding_scale, 4));
-    const double types = static_cast<double>(shown.value(cell)) - own * architecture.embedding_scale;
-    if (architecture.token_types > 0 || !inputs.token_types.empty())
+    const double scale = block.stages->embedding_scale(block.place.stack);
+    if (scale != 1.0)
+        sheet.row(tr("block_inspector.scale", "× scale {}", number(scale, 4)), number(own * scale, 4));
+    const double types = static_cast<double>(shown.value(cell)) - own * scale;
+    if (block.find(W_type) != nullptr || !inputs.token_types.empty())
         sheet.row(tr("block_inspector.row_token_type", "+ row of its token type"), number(types, 4));
     say_edited(sheet, W_E);
     return 4;
@@ -307,7 +306,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     const checkpoint::BlockTrace& block = *shown.block;
     const std::span<const float> row = block.table_row(W::output_table, cell.at[2]);
     const TensorPtr& bias = block.weights[W::output_bias];
-    const std::int64_t D = block.architecture->embed_width(), token = cell.at[2];
+    const std::int64_t D = block.head_in->count(), token = cell.at[2];
     std::vector<Term> terms;
     double sum = 0;
     for (std::int64_t d = 0; d < D; ++d) {
@@ -316,7 +315,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
         terms.push_back({.label = n(d), .factors = {{left, right}}, .value = left * right});
         sum += left * right;
     }
-    const double cap = block.architecture->logit_cap, total = value_of(shown, logits, cell.at);
+    const double cap = block.stages->logit_cap(), total = value_of(shown, logits, cell.at);
     const auto added = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[token]);
     sheet.section(tr("common.dot_product", "Dot product"),
                   tr("block_inspector.final_row_w_u", "final row · W_U[{}]", token));
@@ -327,7 +326,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     if (bias != nullptr)
         sum_table.single_terms.push_back({.label = "+ b_U[" + n(token) + "]", .value = added});
     const int decimals = draw_terms(sheet, sum_table);
-    if (block.architecture->tied)
+    if (block.config->tied)
         sheet.paragraph(tr("block_inspector.row_w_u_also",
                            "The row of W_U, which is also the row of W_E, is below the "
                            "figure. Click a number there, then drag or type."),

@@ -28,11 +28,10 @@ std::string sum_of(const std::vector<TensorId>& terms) {
 }
 
 std::string norm_formula(const Shown& shown, TensorId id) {
-    const checkpoint::Architecture& architecture = *shown.block->architecture;
-    const auto weights = *norm_at(shown, id);
-    const bool bias = weight_at(shown, weights.bias) != nullptr;
+    const checkpoint::NormOfRows norm = *norm_at(shown, id);
+    const bool bias = weight_at(shown, norm.bias) != nullptr;
     const std::string_view name = tensor_info(id).name, from = tensor_info(made_from(shown, id).front()).name;
-    if (checkpoint::is_layer_norm(architecture.norm))
+    if (norm.centered)
         return bias ? tr("block_parts.mean_variance_weight_bias",
                          "{} = ({} − mean) ÷ √(variance + ε) × weight + bias", name, from)
                     : tr("block_parts.mean_variance_weight", "{} = ({} − mean) ÷ √(variance + ε) × weight",
@@ -66,16 +65,16 @@ bool is_output_of_mlp(const Shown& shown, TensorId id) {
 }
 
 std::int64_t attention_of_block(const Shown& shown) {
-    const checkpoint::Architecture& architecture = shown.document->part()->architecture();
+    const checkpoint::ModelConfig& config = shown.document->part()->config();
     const checkpoint::AttentionPlace place = shown.block->place;
     if (place.layer >= 0)
-        return attention_number(architecture, place);
-    return checkpoint::last_of_stack(architecture, attention_number(architecture, {place.stack, 0}));
+        return attention_number(config, place);
+    return checkpoint::last_of_stack(config, attention_number(config, {place.stack, 0}));
 }
 
 std::string attention_of_block_name(const Shown& shown) {
     const RunSpec& part = *shown.document->part();
-    return attention_name(part, attention_place(part.architecture(), attention_of_block(shown)));
+    return attention_name(part, attention_place(part.config(), attention_of_block(shown)));
 }
 
 bool enters_cross(const Shown& shown) {
@@ -87,8 +86,8 @@ bool holds_sources(const Shown& shown, TensorId id) {
                                [&](TensorId source) { return shown.tensor(source) != nullptr; });
 }
 
-std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id) {
-    return shown.block->stages->norm_weights(shown.block->place, id);
+std::optional<checkpoint::NormOfRows> norm_at(const Shown& shown, TensorId id) {
+    return shown.block->stages->norm(shown.block->place, id);
 }
 
 TensorPtr weight_at(const Shown& shown, std::optional<checkpoint::WeightId> weight) {
@@ -130,25 +129,26 @@ std::string title_around(const Shown& shown, TensorId id) {
            (shown.block->place.layer < 0 ? "" : " · " + attention_of_block_name(shown));
 }
 
-std::string activation_name(checkpoint::Activation activation) {
-    constexpr std::array<Message, 12> names{untranslated("gelu"),
-                                            translatable("block_parts.gelu_tanh", "gelu (by tanh)"),
-                                            translatable("block_parts.gelu_quick", "gelu (quick)"),
-                                            untranslated("relu"),
-                                            translatable("block_parts.relu_most_6", "relu, at most 6"),
-                                            translatable("block_parts.relu_squared", "relu squared"),
-                                            translatable("block_parts.leaky_relu", "leaky relu"),
-                                            untranslated("silu"),
-                                            untranslated("mish"),
-                                            untranslated("tanh"),
-                                            untranslated("sigmoid"),
-                                            translatable("block_parts.linear", "linear")};
-    static_assert(names.size() == static_cast<std::size_t>(checkpoint::Activation::linear) + 1);
+std::string activation_name(graph::Function activation) {
+    constexpr std::array<Message, graph::function_count> names{
+        untranslated("gelu"),
+        translatable("block_parts.gelu_tanh", "gelu (by tanh)"),
+        translatable("block_parts.gelu_quick", "gelu (quick)"),
+        untranslated("relu"),
+        translatable("block_parts.relu_most_6", "relu, at most 6"),
+        translatable("block_parts.relu_squared", "relu squared"),
+        translatable("block_parts.leaky_relu", "leaky relu"),
+        untranslated("silu"),
+        untranslated("mish"),
+        untranslated("tanh"),
+        untranslated("sigmoid"),
+        translatable("block_parts.linear", "linear")};
     return tr(names[static_cast<std::size_t>(activation)]);
 }
 
 std::string formula_around(const Shown& shown, TensorId id) {
-    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    const checkpoint::ModelStages& stages = *shown.block->stages;
+    const checkpoint::AttentionPlace place = shown.block->place;
     const checkpoint::WeightSet& weights = shown.block->weights;
     const std::vector<TensorId> from = made_from(shown, id);
     const std::string name(tensor_info(id).name);
@@ -156,7 +156,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return name + " = " + sum_of(from) + " · " + W + (weights[bias] == nullptr ? "" : b);
     };
     const auto activation = [&](const std::string& of) {
-        return activation_name(architecture.activation) + "(" + of + ")";
+        return activation_name(stages.activation(place)) + "(" + of + ")";
     };
     switch (id) {
     case mlp_pre:
@@ -168,10 +168,10 @@ std::string formula_around(const Shown& shown, TensorId id) {
                (from.size() > 1 ? activation(std::string(tensor_info(from.front()).name)) + " × mlp_pre"
                                 : activation("mlp_pre"));
     case embedding:
-        return architecture.token_types > 0
+        return weights[checkpoint::WeightId::token_type_table] != nullptr
                    ? tr("block_parts.one_row_word_table",
                         "one row of the embedding table for each token, plus its type’s")
-               : architecture.embedding_scale != 1
+               : stages.embedding_scale(place.stack) != 1
                    ? tr("block_parts.one_row_word_table_2",
                         "one row of the embedding table for each token, scaled")
                    : tr("block_parts.one_row_word_table_3", "one row of the embedding table for each token");
@@ -235,7 +235,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
     default:
         if (norm_at(shown, id))
             return norm_formula(shown, id);
-        if (is_sum_of_experts(shown, id) && architecture.expert_input.scaled_input)
+        if (is_sum_of_experts(shown, id) && stages.scales_expert_input(place))
             return tr("block_parts.sum_experts_of_scaled_inputs",
                       "{} = sum of the chosen experts’ outputs, whose input is {} times the fraction", name,
                       sum_of(from));
@@ -252,6 +252,14 @@ std::string formula_around(const Shown& shown, TensorId id) {
                    (from.size() > 1 ? "(" + sum_of(from) + ")" : sum_of(from));
         return name + " = " + sum_of(from);
     }
+}
+
+std::int64_t position_row(const Shown& shown, std::int64_t i) {
+    const checkpoint::Model& model = *shown.document->part()->model->model;
+    const checkpoint::Model& stack =
+        shown.block->place.stack == checkpoint::Stack::encoder ? *model.encoder() : model;
+    return checkpoint::learned_positions(read_by_queries(*shown.document),
+                                         stack)[static_cast<std::size_t>(i)];
 }
 
 std::span<const float> row_of(const Shown& shown, TensorId id, std::int64_t i) {
@@ -300,14 +308,14 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
     }
 }
 
-NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span<const float> row) {
+NormNumbers norm_numbers(const checkpoint::NormOfRows& norm, std::span<const float> row) {
     NormNumbers out;
     const auto count = static_cast<double>(row.size());
-    if (checkpoint::is_layer_norm(architecture.norm))
+    if (norm.centered)
         out.mean = std::accumulate(row.begin(), row.end(), 0.0) / count;
     for (const float value : row)
         out.variance += std::pow(static_cast<double>(value) - out.mean, 2) / count;
-    out.spread = std::sqrt(out.variance + architecture.norm_eps);
+    out.spread = std::sqrt(out.variance + norm.eps);
     return out;
 }
 

@@ -28,7 +28,7 @@ bool holds_sources(const Shown& shown, TensorId id);
 /// The cells that a cell of those rows reads, as far as they are tensors with a name.
 std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell);
 /// The weights of a norm at this stop; nothing if it is not a norm.
-std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id);
+std::optional<checkpoint::NormOfRows> norm_at(const Shown& shown, TensorId id);
 /// A weight that a norm may lack, or of which the model may have no tensor: null then.
 TensorPtr weight_at(const Shown& shown, std::optional<checkpoint::WeightId> weight);
 
@@ -46,7 +46,10 @@ std::string title_around(const Shown& shown, TensorId id);
 /// How the row is computed in this model, with the names of its own parts.
 std::string formula_around(const Shown& shown, TensorId id);
 /// "gelu", "silu".
-std::string activation_name(checkpoint::Activation activation);
+std::string activation_name(graph::Function activation);
+
+/// The row of the position table that token i reads.
+std::int64_t position_row(const Shown& shown, std::int64_t i);
 
 /// Row i of a tensor (1, T, width), which is there.
 std::span<const float> row_of(const Shown& shown, TensorId id, std::int64_t i);
@@ -65,7 +68,7 @@ struct NormNumbers {
     double variance = 0; ///< the mean square of what is left
     double spread = 1;   ///< √(variance + ε)
 };
-NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span<const float> row);
+NormNumbers norm_numbers(const checkpoint::NormOfRows& norm, std::span<const float> row);
 
 /// Where nothing on a page of B − A changed: says so under what the page shows.
 void say_unchanged(Picture& picture, const DrawContext& context, TensorId id, float y);

@@ -37,8 +37,8 @@ int add_sparse(Sheet& sheet, const CellAddress& cell) {
     for (const float gate : row)
         squares += std::pow(static_cast<double>(gate) - mean, 2);
     const double spread = std::sqrt(squares / count),
-                 z = *shown.block->architecture->gate_cutoff(shown.block->place.layer),
-                 cutoff = mean + z * spread, gate = static_cast<double>(shown.value({mlp_gate, cell.at})),
+                 z = *shown.block->stages->gate_cutoff(shown.block->place), cutoff = mean + z * spread,
+                 gate = static_cast<double>(shown.value({mlp_gate, cell.at})),
                  total = static_cast<double>(shown.value(cell));
     sheet.section(tr("copies_inspector.cutoff", "Cutoff of the row"),
                   tr("copies_inspector.cutoff_formula", "mean + z · standard deviation"));

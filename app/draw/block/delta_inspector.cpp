@@ -19,13 +19,14 @@ using W = checkpoint::WeightId;
 /// The numbers of a delta layer as its block has them.
 class DeltaNumbers {
 public:
-    explicit DeltaNumbers(const Sheet& sheet)
-        : shown_(sheet.context.shown), block_(*shown_.block), delta_(*block_.architecture->delta) {}
+    explicit DeltaNumbers(const Sheet& sheet) : shown_(sheet.context.shown), block_(*shown_.block) {}
 
-    const checkpoint::DeltaLayers& sizes() const { return delta_; }
+    const Dims& dims() const { return shown_.dims(); }
     double weight(W id, std::int64_t row, std::int64_t column) const {
         return static_cast<double>(block_.weights[id]->at(row, column));
     }
+    /// The tokens that a convolution reads.
+    std::int64_t tokens_of(W convolution) const { return block_.weights[convolution]->shape()[0]; }
     double weight(W id, std::int64_t at) const { return static_cast<double>(block_.weights[id]->at(at)); }
     double value(TensorId id, std::int64_t row, std::int64_t column) const {
         return static_cast<double>(shown_.value({id, {0, row, column}}));
@@ -51,7 +52,6 @@ public:
 private:
     const Shown& shown_;
     const checkpoint::BlockTrace& block_;
-    const checkpoint::DeltaLayers& delta_;
 };
 
 std::string place_text(std::int64_t number) {
@@ -88,8 +88,8 @@ struct ConvolvedWeights {
 /// A query, key or value: the convolution, its activation and, for queries and keys, the length of the head.
 int add_convolved(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cell,
                   const ConvolvedWeights& weights) {
-    const checkpoint::DeltaLayers& d = numbers.sizes();
-    const std::int64_t i = cell.at[1], K = d.kernel;
+    const Dims& d = numbers.dims();
+    const std::int64_t i = cell.at[1], K = numbers.tokens_of(weights.convolution);
     const auto mixed = [&](std::int64_t column) {
         std::vector<Term> terms;
         for (std::int64_t back = std::min(K - 1, i); back >= 0; --back) {
@@ -117,8 +117,8 @@ int add_convolved(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& 
     if (cell.tensor == delta_v)
         return 4;
     double squares = 0;
-    const std::int64_t first = cell.at[2] / d.dk * d.dk;
-    for (std::int64_t c = first; c < first + d.dk; ++c)
+    const std::int64_t first = cell.at[2] / d.delta_dk * d.delta_dk;
+    for (std::int64_t c = first; c < first + d.delta_dk; ++c)
         squares += std::pow(silu(DeltaNumbers::sum(mixed(c))), 2);
     const double length = std::sqrt(squares + 1e-6);
     sheet.section(tr("delta_inspector.length", "Length of the head’s row"),
@@ -154,10 +154,10 @@ int add_beta(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cell)
 /// The operation of the graph explains its own cell.
 int add_read_out(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const checkpoint::DeltaLayers& d = numbers.sizes();
+    const Dims& d = numbers.dims();
     const std::int64_t T = shown.block->T();
-    const graph::Axis tokens{"Tq", T}, keys{"Hqk·dk", d.Hqk * d.dk, d.dk}, values{"H·dv", d.H * d.dv, d.dv},
-        heads{"H", d.H};
+    const graph::Axis tokens{"Tq", T}, keys{"Hqk·dk", d.delta_Hqk * d.delta_dk, d.delta_dk},
+        values{"H·dv", d.delta_H * d.delta_dv, d.delta_dv}, heads{"H", d.delta_H};
     const std::vector<graph::Axes> axes{{{"B", 1}, tokens, keys},
                                         {{"B", 1}, tokens, keys},
                                         {{"B", 1}, tokens, values},
@@ -174,7 +174,7 @@ int add_read_out(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& c
     const graph::Attributes none;
     const graph::Arithmetic arithmetic =
         graph::operation(graph::Op::delta_rule).explain({none, operands, axes[2]}, cell.at);
-    const std::int64_t h = cell.at[2] / d.dv, c = cell.at[2] % d.dv;
+    const std::int64_t h = cell.at[2] / d.delta_dv, c = cell.at[2] % d.delta_dv;
     sheet.section(tr("delta_inspector.read_out", "What the query reads of the state"),
                   "q · S[:, " + place_text(c) + "]");
     std::vector<Term> terms;
@@ -188,10 +188,10 @@ int add_read_out(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& c
                                             .groups = {{.terms = std::move(terms)}},
                                             .name = tr("common.sum", "sum"),
                                             .total = arithmetic.sum});
-    sheet.arithmetic(fixed(arithmetic.sum) + " ÷ √" + place_text(d.dk),
+    sheet.arithmetic(fixed(arithmetic.sum) + " ÷ √" + place_text(d.delta_dk),
                      fixed(numbers.value(delta_y, cell.at[1], cell.at[2])));
     sheet.section(tr("delta_inspector.state", "The state S of head {}", h),
-                  place_text(d.dk) + " × " + place_text(d.dv));
+                  place_text(d.delta_dk) + " × " + place_text(d.delta_dv));
     sheet.row(tr("delta_inspector.stays", "stays from the token before"),
               fixed(numbers.value(delta_decay, cell.at[1], h)));
     sheet.row(tr("delta_inspector.replaced", "replaced under the key"),
@@ -204,17 +204,18 @@ int add_read_out(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& c
 }
 
 int add_output(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cell) {
-    const checkpoint::DeltaLayers& d = numbers.sizes();
+    const Dims& d = numbers.dims();
     const std::int64_t i = cell.at[1];
     std::vector<Term> terms;
-    for (std::int64_t h = 0; h < d.H; ++h) {
+    for (std::int64_t h = 0; h < d.delta_H; ++h) {
         double squares = 0;
-        for (std::int64_t c = 0; c < d.dv; ++c)
-            squares += std::pow(numbers.value(delta_y, i, h * d.dv + c), 2);
-        const double root = std::sqrt(squares / static_cast<double>(d.dv) +
-                                      sheet.context.shown.block->architecture->norm_eps);
-        for (std::int64_t c = 0; c < d.dv; ++c) {
-            const std::int64_t at = h * d.dv + c;
+        for (std::int64_t c = 0; c < d.delta_dv; ++c)
+            squares += std::pow(numbers.value(delta_y, i, h * d.delta_dv + c), 2);
+        const double root =
+            std::sqrt(squares / static_cast<double>(d.delta_dv) +
+                      sheet.context.shown.block->stages->delta_eps(sheet.context.shown.block->place));
+        for (std::int64_t c = 0; c < d.delta_dv; ++c) {
+            const std::int64_t at = h * d.delta_dv + c;
             const double gated = numbers.value(delta_y, i, at) / root * numbers.weight(W::delta_norm, c) *
                                  silu(numbers.value(delta_z, i, at)),
                          weight = numbers.weight(W::delta_W_out, at, cell.at[2]);

@@ -45,7 +45,6 @@ float draw_embedding_weights(Picture& picture, const DrawContext& context, float
     const Shown& shown = context.shown;
     if (shown.tensor(W_E) == nullptr)
         return y;
-    const checkpoint::Architecture& architecture = *shown.block->architecture;
     const checkpoint::ModelInputs& inputs = read_by_queries(*shown.document);
     const std::int64_t i = row_around(context), id = inputs.ids[static_cast<std::size_t>(i)];
     std::vector<WeightStrip> strips{row_strip(W_E, id)};
@@ -53,8 +52,7 @@ float draw_embedding_weights(Picture& picture, const DrawContext& context, float
     if (types)
         strips.push_back(row_strip(W_type, inputs.token_type(i)));
     if (shown.tensor(W_P) != nullptr)
-        strips.push_back(
-            row_strip(W_P, checkpoint::learned_positions(inputs, architecture)[static_cast<std::size_t>(i)]));
+        strips.push_back(row_strip(W_P, position_row(shown, i)));
     const bool many = std::ranges::count(inputs.ids, id) > 1;
     return draw_weight_strips(
         picture, context, weights_of(context, id),
@@ -90,7 +88,7 @@ float draw_output_weights(Picture& picture, const DrawContext& context, std::int
         return y;
     const bool bias = context.shown.tensor(b_U) != nullptr;
     const std::string which =
-        context.shown.block->architecture->tied
+        context.shown.block->config->tied
             ? tr("end_weights.tokens_row_w_u", "The token’s row of W_U, which is also its row of W_E.")
         : bias ? tr("end_weights.tokens_row_w_u_2", "The token’s row of W_U and its number of b_U.")
                : tr("end_weights.tokens_row_w_u_3", "The token’s row of W_U.");

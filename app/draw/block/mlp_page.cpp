@@ -203,8 +203,8 @@ private:
         const float title = draw_text(picture, context, x, y + 16, tr("common.activation", "Activation"),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, x + title + 12, y + 16,
-                  activation_name(shown.block->architecture->activation), figure::Font::mono, 12.5F,
-                  theme.muted);
+                  activation_name(shown.block->stages->activation(shown.block->place)), figure::Font::mono,
+                  12.5F, theme.muted);
         const auto at = static_cast<std::size_t>(unit);
         const double from = static_cast<double>(row_of(shown, before, i)[at]),
                      to = static_cast<double>(

@@ -39,8 +39,7 @@ public:
     explicit NormPage(const DrawContext& c)
         : context(c), shown(c.shown), id(group_info(c.view.group).main), from(made_from(shown, id).front()),
           i(row_around(c)), source(row_of(shown, from, i)), out(row_of(shown, id, i)),
-          numbers(norm_numbers(*shown.block->architecture, source)),
-          layer_norm(checkpoint::is_layer_norm(shown.block->architecture->norm)) {
+          norm(*norm_at(shown, id)), numbers(norm_numbers(norm, source)), layer_norm(norm.centered) {
         const auto cell = current_cell(shown, context.view);
         d = cell ? std::min(cell->at[is_block_weight(cell->tensor) ? 0 : 2], shown.dims().D - 1) : 0;
     }
@@ -79,7 +78,6 @@ private:
     float width() const { return context.width - canvas_pad - left() - 48; }
 
     std::vector<Bars> rows_of() const {
-        const checkpoint::NormWeights names = *norm_at(shown, id);
         const auto at = [&](std::span<const float> row) {
             return number(static_cast<double>(row[static_cast<std::size_t>(d)]), 3);
         };
@@ -118,10 +116,10 @@ private:
                             .actual = context.showing == Compare::now,
                             .learned = true});
         };
-        if (const TensorPtr weight = weight_at(shown, names.weight))
-            learned(tr("norm_page.weight", "× weight"), *names.weight, *weight);
-        if (const TensorPtr bias = weight_at(shown, names.bias))
-            learned(tr("norm_page.bias", "+ bias"), *names.bias, *bias);
+        if (const TensorPtr weight = weight_at(shown, norm.weight))
+            learned(tr("norm_page.weight", "× weight"), *norm.weight, *weight);
+        if (const TensorPtr bias = weight_at(shown, norm.bias))
+            learned(tr("norm_page.bias", "+ bias"), *norm.bias, *bias);
         rows.push_back({.name = "= " + std::string(tensor_info(id).name),
                         .value = at(out),
                         .numbers = {out.begin(), out.end()},
@@ -277,7 +275,7 @@ private:
         float top = y + 34;
         constexpr float pitch = 22;
         for (std::int64_t t = 0; t < shown.dims().Tq; ++t, top += pitch) {
-            const NormNumbers of = norm_numbers(*shown.block->architecture, row_of(shown, from, t));
+            const NormNumbers of = norm_numbers(norm, row_of(shown, from, t));
             const bool on = t == i;
             const float baseline = figure::baseline_for(top + pitch / 2, 12.5F);
             const figure::Rect area{canvas_pad, top, room, pitch};
@@ -314,6 +312,7 @@ private:
     const TensorId id, from;
     const std::int64_t i;
     const std::span<const float> source, out;
+    const checkpoint::NormOfRows norm;
     const NormNumbers numbers;
     const bool layer_norm;
     std::int64_t d = 0;

@@ -4,6 +4,8 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "core/base/message.h"
+#include "core/checkpoint/graph/model_stages.h"
+#include "core/graph/labels.h"
 
 #include <algorithm>
 
@@ -23,13 +25,14 @@ std::vector<RowBlock> blocks_of(const DrawContext& context) {
         if (shown.tensor(position) != nullptr)
             blocks.push_back(
                 {position, "+", tr("residual_page.each_token_stands", "the position of each token")});
+        const checkpoint::ModelStages& stages = *shown.block->stages;
+        const checkpoint::Stack stack = shown.block->place.stack;
         blocks.push_back(
             {resid_in, "=",
-             shown.block->architecture->embed_width() != shown.block->architecture->D
+             stages.around(stack, graph::labels::embedding_mapped) != nullptr
                  ? tr("residual_page.sum_normed_mapped",
-                      "the normalized sum, mapped to {} numbers: input of layer 0",
-                      shown.block->architecture->D)
-             : shown.block->architecture->embedding_norm
+                      "the normalized sum, mapped to {} numbers: input of layer 0", shown.block->config->D)
+             : stages.around(stack, graph::labels::embedding_norm) != nullptr
                  ? tr("residual_page.sum_normed_enters_layer", "the normalized sum: input of layer 0")
                  : tr("residual_page.enters_layer_0", "input of layer 0")});
         return blocks;

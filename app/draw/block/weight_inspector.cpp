@@ -83,12 +83,12 @@ std::string place_name(Axis axis) {
 void say_shared(Sheet& sheet, TensorId table) {
     using checkpoint::WeightId;
     const Document& document = *sheet.context.shown.document;
-    const checkpoint::Architecture& architecture = document.part()->architecture();
-    if (table != W_E && (table != W_U || !architecture.tied))
+    const checkpoint::ModelConfig& config = document.part()->config();
+    if (table != W_E && (table != W_U || !config.tied))
         return;
-    const auto held_with = [&](std::int64_t n) { return edited_with(architecture, n, WeightId::word_table); };
-    const std::int64_t of_head = held_with(attention_count(architecture) - 1);
-    if (architecture.tied && held_with(open_attention(document)) == of_head)
+    const auto held_with = [&](std::int64_t n) { return edited_with(config, n, WeightId::word_table); };
+    const std::int64_t of_head = held_with(attention_count(config) - 1);
+    if (config.tied && held_with(open_attention(document)) == of_head)
         sheet.paragraph(
             tr("weight_inspector.w_e_w_u",
                "W_E and W_U are one table in this model: an edit changes what the token’s vector is "
@@ -123,12 +123,10 @@ void add_places(Sheet& sheet, const CellAddress& cell) {
 /// Whether token i is made with that row of the table.
 bool reads_row(const Shown& shown, const CellAddress& cell, std::int64_t i) {
     const checkpoint::ModelInputs& inputs = read_by_queries(*shown.document);
-    const auto at = static_cast<std::size_t>(i);
     if (cell.tensor == W_type)
         return cell.at[0] == inputs.token_type(i);
-    return cell.at[0] == (cell.tensor == W_E
-                              ? inputs.ids[at]
-                              : checkpoint::learned_positions(inputs, *shown.block->architecture)[at]);
+    return cell.at[0] ==
+           (cell.tensor == W_E ? inputs.ids[static_cast<std::size_t>(i)] : position_row(shown, i));
 }
 
 /// What it does in one product: the number that it multiplies, and what comes of that.
@@ -144,7 +142,8 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
         return;
     }
     if (is_table(cell.tensor) && cell.tensor != W_U) {
-        const double scale = cell.tensor == W_E ? shown.block->architecture->embedding_scale : 1.0;
+        const double scale =
+            cell.tensor == W_E ? shown.block->stages->embedding_scale(shown.block->place.stack) : 1.0;
         if (scale != 1.0)
             sheet.arithmetic(number(weight, 4) + " × " + number(scale, 4), number(weight * scale, 4));
         if (reads_row(shown, cell, made.at[1]))
@@ -161,7 +160,7 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
               number(from, 4));
     sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
     if (cell.tensor == W_router)
-        sheet.paragraph(shown.block->architecture->route.score == graph::Route::Score::sigmoid
+        sheet.paragraph(shown.block->stages->route(shown.block->place).score == graph::Route::Score::sigmoid
                             ? tr("weight_inspector.part_score_sigmoid",
                                  "a part of the expert’s score, which a sigmoid turns into its fraction.")
                             : tr("weight_inspector.part_experts_score",
@@ -174,8 +173,8 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
 
 /// How an expert's unit comes about from its gate and its in.
 void add_unit(Sheet& sheet, const checkpoint::ExpertAtToken& units, std::size_t k) {
-    const checkpoint::Architecture& architecture = *sheet.context.shown.block->architecture;
-    const graph::Gate& how = architecture.expert_gate;
+    const checkpoint::BlockTrace& block = *sheet.context.shown.block;
+    const graph::Gate how = block.stages->expert_gate(block.place);
     const auto gate = static_cast<double>(units.gate[k]), in = static_cast<double>(units.in[k]),
                act = static_cast<double>(units.act[k]);
     if (how.limit == 0) {
@@ -207,7 +206,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
     const auto add_input = [&](const auto& product_with, const CellAddress& read) {
         const auto from = static_cast<double>(shown.value(read)),
                    scale = static_cast<double>(units.input_scale);
-        if (!shown.block->architecture->expert_input.scaled_input)
+        if (!shown.block->stages->scales_expert_input(shown.block->place))
             return product_with(address_text(shown, read), from);
         sheet.row(address_text(shown, read), number(from, 4));
         sheet.arithmetic(number(from, 4) + " × " +
@@ -227,7 +226,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
                   number(static_cast<double>(gate ? units.gate[k] : units.in[k]), 4));
         return add_unit(sheet, units, k);
     }
-    const bool scaled = shown.block->architecture->expert_input.scaled_input;
+    const bool scaled = shown.block->stages->scales_expert_input(shown.block->place);
     const double share = scaled
                              ? 1.0
                              : static_cast<double>(shown.value({routing, {0, units.token, units.expert, 0}})),

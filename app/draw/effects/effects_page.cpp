@@ -274,7 +274,7 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
         {tr("effects_page.mlps", "MLPs"), effects.all_mlps},
         {tr("common.embedding", "embedding"), effects.embedding}};
     if (effects.other_attention != 0)
-        terms.insert(terms.begin() + 1, {context.shown.document->part()->architecture().delta
+        terms.insert(terms.begin() + 1, {!context.shown.document->part()->config().delta_layers.empty()
                                              ? tr("effects_page.delta_layers", "delta layers")
                                          : effects.stack == checkpoint::Stack::cross
                                              ? tr("effects_page.own_heads", "self heads")

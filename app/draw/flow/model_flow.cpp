@@ -17,7 +17,7 @@ namespace {
 /// Content of the picture and its layout.
 ModelFlow model_flow_of(const DrawContext& context) {
     const Document& document = *context.shown.document;
-    const checkpoint::Architecture& a = document.part()->architecture();
+    const checkpoint::ModelConfig& a = document.part()->config();
     ModelFlow flow{.context = context, .layout = {}, .slabs = {}, .words = {}};
     flow.words = model_flow_words(*document.part()->inputs);
     flow.T = document.part()->inputs->T;

@@ -149,7 +149,7 @@ void draw_list(Picture& picture, const ModelFlow& flow, const NextWords& words, 
     const float name = std::min((right - left) * 0.34F, 96.0F), value = 58;
     const float largest =
         words.listed.size() > 1 ? std::max(words.listed[1].probability, words.others) : words.others;
-    const std::int64_t vocab = context.shown.document->part()->architecture().vocab;
+    const std::int64_t vocab = context.shown.document->part()->config().vocab;
     for (std::size_t n = 1; n <= words.listed.size(); ++n) {
         const bool other = n == words.listed.size();
         const float center = top + list_row * (static_cast<float>(n - 1) + 0.5F);

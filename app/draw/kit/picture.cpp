@@ -232,8 +232,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
     }
     std::string stack;
     if (document.is_checkpoint() && (!around || in_layer))
-        stack = stack_prefix(document.part()->architecture(),
-                             around ? shown.block->place.stack : document.stack());
+        stack = stack_prefix(document.part()->config(), around ? shown.block->place.stack : document.stack());
     return stack + std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
 }
 

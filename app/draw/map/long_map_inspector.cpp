@@ -201,7 +201,7 @@ MapLayers layers_of(const Document& document) {
         return {given->set->info().L, given->layer,
                 [given](std::int64_t l) { return analysis::layer_name(given->set->info(), l); }};
     if (document.is_checkpoint())
-        return {in_stack(document.part()->architecture(), document.stack()).layers, document.layer(),
+        return {in_stack(document.part()->config(), document.stack()).layers, document.layer(),
                 [](std::int64_t l) { return "L" + std::to_string(l); }};
     return {};
 }

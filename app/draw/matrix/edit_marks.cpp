@@ -139,11 +139,11 @@ const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
     const CheckpointLayer* const open = context.shown.document->checkpoint();
     if (open == nullptr)
         return nullptr;
-    const checkpoint::Architecture& architecture = open->part->architecture();
+    const checkpoint::ModelConfig& config = open->part->config();
     const checkpoint::Stack stack = context.view.attention.stack;
-    if (l >= in_stack(architecture, stack).layers)
+    if (l >= in_stack(config, stack).layers)
         return nullptr;
-    const auto found = open->part->marks.find(attention_number(architecture, {stack, l}));
+    const auto found = open->part->marks.find(attention_number(config, {stack, l}));
     return found == open->part->marks.end() ? nullptr : &found->second;
 }
 

@@ -185,7 +185,7 @@ Picture draw_x_page(const DrawContext& context) {
     const bool cross = context.shown.problem().has_source(), latent = context.shown.problem().latent;
     const Document& document = *context.shown.document;
     const bool shared = latent && document.is_checkpoint() &&
-                        document.part()->architecture().key_layer(document.layer()) != document.layer();
+                        document.part()->config().key_layer(document.layer()) != document.layer();
     draw_view_heading(picture, context, tr("common.token_vectors", "Token vectors"),
                       tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
     const float top = 104;
@@ -203,7 +203,7 @@ Picture draw_x_page(const DrawContext& context) {
             {TensorId::x_kv, "X_kv",
              shared   ? tr("x_page.shared_keys_values",
                            "T × Dkv: what layer {} reads, whose keys and values this layer shares",
-                           document.part()->architecture().key_layer(document.layer()))
+                           document.part()->config().key_layer(document.layer()))
              : latent ? tr("x_page.latent_keys_values", "T × Dkv: latent vectors, then what rotates")
                       : tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"),
              true},

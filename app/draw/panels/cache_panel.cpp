@@ -43,7 +43,7 @@ void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t 
 void write_bytes(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Dims& dims = context.dims();
-    const checkpoint::Architecture& model = context.shown.document->part()->model->model->architecture();
+    const checkpoint::ModelConfig& model = context.shown.document->part()->model->model->config();
     const std::int64_t row = model.layers * model.Hkv * 2 * model.dk * std::int64_t{sizeof(float)};
     sheet.row(tr("cache_panel.rows", "{} rows × {}", grouped(dims.Tk), bytes_text(row)),
               bytes_text(dims.Tk * row), true);
@@ -51,7 +51,7 @@ void write_bytes(Sheet& sheet) {
         tr_n("cache_panel.k_v_head_each", "K and V of {}, {} head each, as float32; room for {} rows.",
              "K and V of {}, {} heads each, as float32; room for {} rows.", model.Hkv,
              tr_n("common.layer", "{} layer", "{} layers", model.layers, grouped(model.layers)),
-             grouped(model.Hkv), grouped(model.longest_text()));
+             grouped(model.Hkv), grouped(model.longest_text));
     if (model.Hkv < model.H)
         text += " " + tr("cache_panel.one_each_query_heads",
                          "A separate cache for each of the {} query heads would take {}.", model.H,

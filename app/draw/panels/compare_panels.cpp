@@ -67,7 +67,7 @@ std::optional<TensorId> tensor_on_strip(WeightId weight) {
 }
 
 void draw_changed_tensor(Sheet& sheet, const analysis::ChangedTensor& tensor,
-                         const checkpoint::Architecture& architecture) {
+                         const checkpoint::ModelConfig& config) {
     const Theme& theme = sheet.context.theme;
     const std::string relative = change_text(tensor.difference.numbers.relative());
     const std::optional<TensorId> shown =
@@ -79,7 +79,7 @@ void draw_changed_tensor(Sheet& sheet, const analysis::ChangedTensor& tensor,
     if (shown) {
         const TensorId id = shown.value_or(TensorId::x); // GCC 12 takes *shown for uninitialized
         sheet.row_spot("changed tensor " + tensor.difference.name,
-                       ShowTensor{id, attention_place(architecture, tensor.parameter->attention)},
+                       ShowTensor{id, attention_place(config, tensor.parameter->attention)},
                        tr("changed_panel.go_tensor", "{}: go to {}", tensor.difference.name,
                           tr(group_info(tensor_info(id).group).title)));
     }
@@ -196,7 +196,7 @@ void add_most_changed(Sheet& sheet) {
            grouped(std::ssize(compared.changed)), grouped(compared.tensors)),
         context.theme.text);
     for (std::size_t n = 0; n < std::min(compared.changed.size(), most_listed); ++n)
-        draw_changed_tensor(sheet, compared.changed[n], part.architecture());
+        draw_changed_tensor(sheet, compared.changed[n], part.config());
     sheet.y += 8;
     if (b.head_changes == nullptr) {
         sheet.paragraph(

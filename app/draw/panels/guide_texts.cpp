@@ -19,7 +19,7 @@ std::optional<std::int64_t> shared_from(const GuideContext& s) {
     const Document& document = *s.shown.document;
     if (!s.problem.latent || !document.is_checkpoint())
         return std::nullopt;
-    const std::int64_t layer = document.part()->architecture().key_layer(document.layer());
+    const std::int64_t layer = document.part()->config().key_layer(document.layer());
     return layer == document.layer() ? std::nullopt : std::optional(layer);
 }
 

@@ -57,10 +57,10 @@ GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
 }
 
 GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
-    const checkpoint::Architecture& architecture = *shown.block->architecture;
     const TensorId from = made_from(shown, id).front();
-    const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
-    const bool layer_norm = checkpoint::is_layer_norm(architecture.norm);
+    const checkpoint::NormOfRows norm = *norm_at(shown, id);
+    const NormNumbers numbers = norm_numbers(norm, row_of(shown, from, i));
+    const bool layer_norm = norm.centered;
     GuideText out{.heading = tr("guide_texts_around.one_ruler_every_token", "One scale for every token")};
     out.paragraphs.push_back(layer_norm ? tr("guide_texts_around.norm_brings_each_row",
                                              "The norm brings each row to mean 0 and variance 1. A learned "
@@ -124,7 +124,7 @@ GuideText say_experts(const Shown& shown, std::int64_t i) {
            "with the largest numbers compute; each is a small MLP of its own."));
     const auto most = std::ranges::max_element(fractions);
     const std::string token = say_query(shown.problem(), i), times = number(static_cast<double>(*most), 2);
-    out.paragraphs.push_back(shown.block->architecture->expert_input.scaled_input
+    out.paragraphs.push_back(shown.block->stages->scales_expert_input(shown.block->place)
                                  ? tr("guide_texts_around.most_of_expert_input",
                                       "At {}, expert {} counts most: what it reads is multiplied by {}.",
                                       token, most - fractions.begin(), times)
@@ -170,9 +170,9 @@ GuideText say_delta(const Shown& shown, TensorId id, std::int64_t i) {
 }
 
 GuideText say_copies(const Shown& shown, TensorId id) {
-    const checkpoint::StreamCopies& copies = *shown.block->architecture->copies;
-    GuideText out{
-        .heading = tr("guide_texts_around.copies_heading", "{} copies of the residual stream", copies.count)};
+    const checkpoint::ModelConfig& config = *shown.block->config;
+    GuideText out{.heading = tr("guide_texts_around.copies_heading", "{} copies of the residual stream",
+                                config.stream_copies)};
     switch (id) {
     case predicted:
         out.paragraphs.push_back(
@@ -180,14 +180,14 @@ GuideText say_copies(const Shown& shown, TensorId id) {
                "The layer first predicts every copy: the copy itself plus all copies, each times a "
                "coefficient that follows from the active copy, number {}. Attention and MLP read the "
                "prediction of the active copy alone.",
-               copies.active));
+               config.active_copy));
         break;
     case laurel_out:
         out.paragraphs.push_back(tr(
             "guide_texts_around.copies_laurel",
             "Beside the attention, the normalized row goes through two narrow matrices of rank {}. Its own "
             "numbers are added.",
-            copies.laurel_rank));
+            shown.block->weights[checkpoint::WeightId::laurel_left]->shape()[1]));
         break;
     case corrected:
         out.paragraphs.push_back(
@@ -200,7 +200,7 @@ GuideText say_copies(const Shown& shown, TensorId id) {
             tr("guide_texts_around.copies_layer_out",
                "Every token has an embedding of {} numbers in each layer. The active copy opens gates to "
                "it, and the result is added to all copies but the first.",
-               copies.layer_width));
+               shown.block->weights[checkpoint::WeightId::layer_gate]->shape()[1]));
         break;
     default:
         out.paragraphs.push_back(

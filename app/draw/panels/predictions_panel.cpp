@@ -108,9 +108,9 @@ void write_moved(Sheet& sheet, const TokenProbability& odds) {
 enum class Reads : std::uint8_t { hidden_words, words_before, both_ways };
 
 Reads reads_of(const checkpoint::TextModel& model) {
-    return model.masked()                       ? Reads::hidden_words
-           : model.model->architecture().causal ? Reads::words_before
-                                                : Reads::both_ways;
+    return model.masked()                 ? Reads::hidden_words
+           : model.model->config().causal ? Reads::words_before
+                                          : Reads::both_ways;
 }
 
 std::string predictions_title(Reads reads) {
@@ -184,7 +184,7 @@ void write_edited_layers(Sheet& sheet) {
     std::string layers;
     for (const auto& [n, edits] : document.part()->edits)
         layers += (layers.empty() ? "" : ", ") +
-                  attention_name(*document.part(), attention_place(document.part()->architecture(), n));
+                  attention_name(*document.part(), attention_place(document.part()->config(), n));
     sheet.row(tr("predictions_panel.edited_layers", "edited layers"), layers);
     draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30},
                 tr("common.drop_all_edits", "Drop all edits"), ResetEdits{}, false,

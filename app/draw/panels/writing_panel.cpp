@@ -307,7 +307,7 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
         write_candidate(sheet, model, next.candidates[n], checkpoint::label_of(text, next.candidates[n].id),
                         end, n == next.taken);
     sheet.y += 4;
-    const std::string kept = grouped(next.kept), all = grouped(text.model->architecture().vocab),
+    const std::string kept = grouped(next.kept), all = grouped(text.model->config().vocab),
                       full = percent_text(end);
     sheet.paragraph(
         (is_tempered(model) ? tr("writing_panel.tokens_kept_full_bar",

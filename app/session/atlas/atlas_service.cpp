@@ -55,7 +55,7 @@ ByHead by_head(const std::vector<std::vector<double>>& scores, HeadScore score) 
 
 /// Returns true for a decoder-only language model, which continues a text.
 bool writes_text(const checkpoint::Model& model) {
-    return model.has_head() && model.encoder() == nullptr && model.architecture().causal;
+    return model.has_head() && model.encoder() == nullptr && model.config().causal;
 }
 
 /// Copies the numbers of a value to the atlas and returns its progress.
@@ -122,9 +122,9 @@ ByHead swept(const checkpoint::ModelRun& run, std::int64_t position, checkpoint:
     ByHead heads(static_cast<std::size_t>(L));
     analysis::SweepOptions options{.position = position};
     for (std::int64_t l = 0; l < L; ++l)
-        if (has_attention(run.model().architecture(), {stack, l}))
+        if (has_attention(run.model().config(), {stack, l}))
             options.places.push_back({stack, l});
-    const auto H = static_cast<std::size_t>(run.model().architecture().H);
+    const auto H = static_cast<std::size_t>(run.model().config().H);
     analysis::ablation_sweep(
         run, options,
         [&](const analysis::HeadEffect& effect) {
@@ -253,15 +253,14 @@ void AtlasService::add_model_scores(Atlas& atlas, Holders& holders, const checkp
         atlas.probe_length = probe_options.length;
         holders.push_back(probe.value);
     }
-    if (run == nullptr || !own || !run->model().has_head() ||
-        !analysis::has_direct_circuits(run->model().architecture())) {
+    if (run == nullptr || !own || !run->model().has_head() || !analysis::has_direct_circuits(run->model())) {
         atlas.works[ScoreSource::model].unavailable_reason =
             run != nullptr && own && run->model().has_head()
-                ? run->model().architecture().copies
+                ? !analysis::has_one_stream(run->model())
                       ? tr("atlas_desk.several_streams",
                            "Layers mix several copies of the residual stream, so that the parameters of a "
                            "head alone do not say what it copies.")
-                  : run->model().architecture().has_gated_heads() || run->model().architecture().delta
+                  : analysis::has_gates_of_heads(run->model())
                       ? tr("atlas_desk.gate_on_outputs", "A gate that depends on the text multiplies each "
                                                          "head output, so that the parameters "
                                                          "of a head alone do not say what it copies.")

@@ -226,7 +226,7 @@ void write_numbers(const ScreenSnapshot& screen, const std::string& path) {
         const checkpoint::AttentionPlace place = screen.shown.block->place;
         if (place.layer >= 0)
             notes["layer"] = std::to_string(place.layer);
-        const std::string stack = stack_name(screen.shown.document->part()->architecture(), place.stack);
+        const std::string stack = stack_name(screen.shown.document->part()->config(), place.stack);
         if (!stack.empty())
             notes["stack"] = stack;
     }

@@ -138,8 +138,7 @@ void Files::load_edits(const std::string& path, bool recovered) {
             auto edited = std::make_shared<RunSpec>(*part);
             edited->edits = checkpoint::load_patch(*part->model->model, path);
             edited->marks = marks_of(*run, edited->edits);
-            const auto questions =
-                read_questions(checkpoint::patch_questions(path), part->architecture().vocab);
+            const auto questions = read_questions(checkpoint::patch_questions(path), part->config().vocab);
             return [this, path, recovered, edited, questions] {
                 files_.chooser.reset();
                 workspace_.show_edits(*edited, recovered
@@ -202,7 +201,7 @@ void Files::load_work(const std::string& path, const std::string& model, const R
                 return ask(other.what());
             }
             const checkpoint::ModelEdits edits = project::edits_of_project(*text->model, work);
-            const auto questions = read_questions(work.project.questions, text->model->architecture().vocab);
+            const auto questions = read_questions(work.project.questions, text->model->config().vocab);
             const OpenedModel opened = open_model(text, texts_of(work.project), 0, edits, progress);
             return [this, path, own_path, again, opened, questions, view = work.project.view] {
                 setup_.leave_lesson();

@@ -16,9 +16,8 @@ void show_largest_change(Workspace& workspace, const AppState& state, const RunS
         return;
     for (const analysis::ChangedTensor& one : part.compared->changed)
         if (one.parameter)
-            return workspace.change_view(
-                ShowTensor{TensorId::weights,
-                           checkpoint::attention_place(part.architecture(), one.parameter->attention)});
+            return workspace.change_view(ShowTensor{
+                TensorId::weights, checkpoint::attention_place(part.config(), one.parameter->attention)});
 }
 
 } // namespace

@@ -133,7 +133,7 @@ void add_checkpoint(Words& words, const AppState& state, Screen screen) {
     const std::string path = saved_project(state.files);
     Questions held;
     if (!path.empty())
-        held = read_questions(checkpoint::patch_questions(path), part.architecture().vocab).value_or(held);
+        held = read_questions(checkpoint::patch_questions(path), part.config().vocab).value_or(held);
     if (shows_mean_or_baseline(state, screen))
         fail_input(
             tr("render_command.mean_or_baseline",
@@ -157,7 +157,7 @@ void add_checkpoint(Words& words, const AppState& state, Screen screen) {
         if (part.two_texts())
             add_text(words, "--decoder-text", part.target);
     }
-    const std::string stack = stack_name(part.architecture(), state.view.attention.stack);
+    const std::string stack = stack_name(part.config(), state.view.attention.stack);
     if (!stack.empty())
         add_value(words, "--stack", stack);
 }

@@ -110,8 +110,8 @@ std::size_t HandoutMaps::add_pass(const lesson::StepScene& scene) {
     Progress progress;
     auto map = std::make_unique<HandoutMap>();
     map->model = std::make_shared<const lesson::LessonModel>(lesson::run_lesson_model(
-        model, checkpoint::prompt_inputs(*model, sentence),
-        lesson::edits_of(scene, model->model->architecture()), scene.corrupted.value_or(""), progress));
+        model, checkpoint::prompt_inputs(*model, sentence), lesson::edits_of(scene, model->model->config()),
+        scene.corrupted.value_or(""), progress));
     map->layer = scene.layer.value_or(0);
     const checkpoint::LayerRun& layer = lesson::layer_of(*map->model, map->layer);
     map->problem = *layer.problem;

@@ -139,14 +139,10 @@ json checkpoint_part(const AppState& state) {
     if (!state.document->is_checkpoint())
         return nullptr;
     const RunSpec& part = *state.document->part();
-    const checkpoint::Architecture& architecture =
-        checkpoint::in_stack(part.architecture(), state.document->stack());
-    return {{"path", part.model->model->path()},
-            {"name", part.model->name()},
-            {"family", part.architecture().family},
-            {"layers", architecture.layers},
-            {"heads", architecture.H},
-            {"edited", !part.edits.empty()}};
+    const checkpoint::ModelConfig& config = checkpoint::in_stack(part.config(), state.document->stack());
+    return {
+        {"path", part.model->model->path()}, {"name", part.model->name()}, {"family", part.config().family},
+        {"layers", config.layers},           {"heads", config.H},          {"edited", !part.edits.empty()}};
 }
 
 json selected_part(const AppState& state) {

@@ -78,7 +78,7 @@ std::shared_ptr<const Effects> mean_effects(const NumbersOfPrompts& numbers) {
     attribution.logit = attribution.capped = numbers.mean.cells[attribution.parts.size()].mean;
     const std::size_t cells = attribution.parts.size() + 1;
     const auto out =
-        arranged_effects(numbers.model->architecture(), first.question, first.stack, std::move(attribution));
+        arranged_effects(numbers.model->config(), first.question, first.stack, std::move(attribution));
     out->against = first.question.from == analysis::LogitQuestion::From::token ? "against" : "";
     label_answers(out->token, out->against);
     out->mean = part_of_mean(numbers.mean, 0, cells);

@@ -29,7 +29,7 @@ struct OtherTexts {
 
 ModelInputs inputs_of_ids(const TextModel& model, const std::vector<std::int64_t>& ids,
                           const std::string& target) {
-    if (model.model->architecture().encoder == nullptr)
+    if (model.model->config().encoder == nullptr)
         return checkpoint::token_inputs(model, ids);
     ModelInputs source;
     source.ids = ids;
@@ -74,7 +74,7 @@ std::int64_t token_of_field(const TextModel& model, const char* field, const Pro
         id = number_of<std::int64_t>(value.text);
     if (!id)
         return checkpoint::word_token(model, value.text);
-    if (const std::int64_t vocab = model.model->architecture().vocab; *id < 0 || *id >= vocab)
+    if (const std::int64_t vocab = model.model->config().vocab; *id < 0 || *id >= vocab)
         fail_input(tr("prompt_list.token_id", "\"{}\" is token {}, and ids of {} are 0 to {}", field, *id,
                       model.name(), vocab - 1));
     return *id;

@@ -58,15 +58,15 @@ private:
                 return engine.run(problem, wanted, cancel);
             },
             progress, asked_.hide_first);
-        const checkpoint::Architecture& architecture = in_stack(model_.model->architecture(), asked_.stack);
-        const auto all = static_cast<std::size_t>(architecture.layers * architecture.H);
+        const checkpoint::ModelConfig& config = in_stack(model_.model->config(), asked_.stack);
+        const auto all = static_cast<std::size_t>(config.layers * config.H);
         // Every score of each head, then what the scores are beside the first token.
         PromptCells cells(2 * all * analysis::head_score_count);
         for (const analysis::MeasuredHead& head : measured)
             for (std::size_t s = 0; s < analysis::head_score_count; ++s) {
-                const std::size_t at = static_cast<std::size_t>(head.layer * architecture.H + head.head) *
-                                           analysis::head_score_count +
-                                       s;
+                const std::size_t at =
+                    static_cast<std::size_t>(head.layer * config.H + head.head) * analysis::head_score_count +
+                    s;
                 if (!head.metrics.measured.test(s))
                     continue;
                 cells[at] = static_cast<double>(head.metrics.scores[s]);
@@ -96,7 +96,7 @@ private:
         const ModelRunPtr run = run_of(*prompt.inputs, edits_, progress);
         const LogitQuestion question =
             question_of(prompt, run, position_of(*run, model_, std::nullopt), progress);
-        const auto effects = arranged_effects(model_.model->architecture(), question, asked_.stack,
+        const auto effects = arranged_effects(model_.model->config(), question, asked_.stack,
                                               analysis::logit_attribution(*run, question, progress));
         PromptCells cells;
         for (const analysis::LogitPart& part : effects->attribution.parts)

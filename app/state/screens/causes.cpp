@@ -22,7 +22,7 @@ std::vector<std::string> bare_words(const std::vector<std::string>& labels, std:
 }
 
 bool is_ablated(const checkpoint::ModelRun& run, const ModelHead& head) {
-    const checkpoint::Architecture& a = run.model().architecture();
+    const checkpoint::ModelConfig& a = run.model().config();
     const auto stacks = checkpoint::stacks_of(a);
     if (std::ranges::find(stacks, head.place.stack) == stacks.end() ||
         head.place.layer >= in_stack(a, head.place.stack).layers)
@@ -37,7 +37,7 @@ bool is_ablated(const checkpoint::ModelRun& run, const ModelHead& head) {
 checkpoint::ModelRunPtr with_head_on(const checkpoint::ModelRunPtr& run, const ModelHead& head,
                                      Progress& progress) {
     checkpoint::ModelEdits edits = run->edits();
-    const std::int64_t n = attention_number(run->model().architecture(), head.place);
+    const std::int64_t n = attention_number(run->model().config(), head.place);
     std::vector<float>& gains = edits[n].gains;
     gains[static_cast<std::size_t>(head.head)] = 1;
     if (std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; }))
@@ -57,7 +57,7 @@ std::optional<ModelHead> ablated_head(const checkpoint::ModelRun& run,
     for (const auto& [n, edits] : run.edits())
         for (std::int64_t h = 0; h < std::ssize(edits.gains); ++h)
             if (edits.gains[static_cast<std::size_t>(h)] == 0.0F)
-                last = ModelHead{attention_place(run.model().architecture(), n), h};
+                last = ModelHead{attention_place(run.model().config(), n), h};
     return last;
 }
 
@@ -65,7 +65,7 @@ std::optional<ModelHead> newly_ablated(const checkpoint::ModelRun& before,
                                        const checkpoint::ModelRun& after) {
     for (const auto& [n, edits] : after.edits())
         for (std::int64_t h = 0; h < std::ssize(edits.gains); ++h) {
-            const ModelHead head{attention_place(after.model().architecture(), n), h};
+            const ModelHead head{attention_place(after.model().config(), n), h};
             if (is_ablated(after, head) && !is_ablated(before, head))
                 return head;
         }

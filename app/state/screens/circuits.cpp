@@ -12,7 +12,7 @@ TokenCircuit token_circuit(const checkpoint::TextModel& model, const checkpoint:
                            analysis::HeadPlace head, std::int64_t token, bool through_mlp,
                            const Progress& cancel) {
     constexpr std::size_t listed = 10;
-    const std::int64_t n = attention_number(run.model().architecture(), {checkpoint::Stack::own, head.layer});
+    const std::int64_t n = attention_number(run.model().config(), {checkpoint::Stack::own, head.layer});
     const analysis::VocabularyCircuit circuit = analysis::vocabulary_circuit(
         run.model(), run.edits(), n, head.head, token,
         through_mlp ? analysis::TokenVector::first_mlp : analysis::TokenVector::embedding, listed, cancel);
@@ -28,7 +28,7 @@ TokenCircuit token_circuit(const checkpoint::TextModel& model, const checkpoint:
 }
 
 HeadCircuits head_circuits(const checkpoint::ModelRun& run, Progress& progress) {
-    std::vector<std::int64_t> layers(static_cast<std::size_t>(run.model().architecture().layers));
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(run.model().config().layers));
     std::iota(layers.begin(), layers.end(), std::int64_t{0});
     HeadCircuits out;
     out.compositions = analysis::compositions(run.model(), run.edits(), progress);

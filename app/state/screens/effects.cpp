@@ -50,7 +50,7 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
                                           std::int64_t position, checkpoint::Stack stack,
                                           const Progress& cancel) {
     const LogitQuestion question = effects_question(unedited, asked, position, cancel);
-    const auto effects = arranged_effects(run.model().architecture(), question, stack,
+    const auto effects = arranged_effects(run.model().config(), question, stack,
                                           analysis::logit_attribution(run, question, cancel));
     effects->token = label_of(model, question.token);
     if (question.from == LogitQuestion::From::token)
@@ -61,7 +61,7 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
     return effects;
 }
 
-std::shared_ptr<Effects> arranged_effects(const checkpoint::Architecture& a, const LogitQuestion& question,
+std::shared_ptr<Effects> arranged_effects(const checkpoint::ModelConfig& a, const LogitQuestion& question,
                                           checkpoint::Stack stack, analysis::LogitAttribution attribution) {
     const auto effects = std::make_shared<Effects>();
     Effects& out = *effects;
@@ -165,9 +165,9 @@ EffectsSources effects_sources(const checkpoint::ModelRun& run, const Effects& e
     EffectsSources out{.question = effects.question,
                        .place = place,
                        .head = head,
-                       .map = analysis::source_map(run, effects.question,
-                                                   attention_number(run.model().architecture(), place), head,
-                                                   cancel)};
+                       .map =
+                           analysis::source_map(run, effects.question,
+                                                attention_number(run.model().config(), place), head, cancel)};
     const auto Tk = static_cast<std::size_t>(out.map.shape()[1]);
     const std::span<const float> all = out.map.values();
     for (std::size_t i = 0; i < all.size(); i += Tk) {

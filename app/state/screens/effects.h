@@ -103,7 +103,7 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
 analysis::LogitQuestion effects_question(const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
                                          std::int64_t position, const Progress& cancel);
 /// Returns an attribution arranged for the screen, without the labels of tokens.
-std::shared_ptr<Effects> arranged_effects(const checkpoint::Architecture& architecture,
+std::shared_ptr<Effects> arranged_effects(const checkpoint::ModelConfig& config,
                                           const analysis::LogitQuestion& question, checkpoint::Stack stack,
                                           analysis::LogitAttribution attribution);
 /// `put` receives the partial result after every head. so_far: the result of the same sweep, which was

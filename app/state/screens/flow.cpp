@@ -63,8 +63,7 @@ std::string why_no_flow(const Document& document) {
 
 std::string flow_step_name(FlowStep step, const Shown& shown, const ViewState& view) {
     if (shown.document->is_checkpoint())
-        return model_flow_step_name(step, shown.document->part()->architecture().layers,
-                                    view.attention.layer);
+        return model_flow_step_name(step, shown.document->part()->config().layers, view.attention.layer);
     switch (step) {
     case FlowStep::query:
         return tr("flow.step_query", "query");
@@ -154,7 +153,7 @@ void follow_flow(const Shown& shown, ViewState& view) {
         return;
     }
     if (shown.document->is_checkpoint()) {
-        const std::int64_t L = shown.document->part()->architecture().layers;
+        const std::int64_t L = shown.document->part()->config().layers;
         flow.story = model_flow_story(L, std::clamp<std::int64_t>(view.attention.layer, 0, L - 1));
     } else {
         const FlowRow row = flow_row_of(shown, view);

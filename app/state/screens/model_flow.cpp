@@ -24,16 +24,16 @@ std::string why_no_model_flow(const Document& document) {
         return tr("model_flow.encoder_decoder",
                   "The Flow shows models with one stack of layers. This model has an encoder and a decoder: "
                   "choose Stages.");
-    if (part.architecture().delta)
+    if (!part.config().delta_layers.empty())
         return tr(
             "model_flow.delta_layers",
             "The Flow shows models that have attention in every layer. This model has delta layers: choose "
             "Stages.");
-    if (part.architecture().copies)
+    if (part.config().stream_copies > 1)
         return tr("model_flow.several_streams",
                   "The Flow shows models with one residual stream. This model has {} copies of it: choose "
                   "Stages.",
-                  part.architecture().copies->count);
+                  part.config().stream_copies);
     if (document.problem.dims.Tq > most_model_flow_tokens)
         return tr("model_flow.long_text",
                   "The Flow shows texts of up to {} tokens, and this one has {}: choose Stages or Map.",

@@ -105,7 +105,7 @@ std::string model_flow_step_name(FlowStep step, std::int64_t L, std::int64_t ope
 
 FlowSubtitle model_flow_subtitle(const Shown& shown, const ViewState& view, float time) {
     const RunSpec& part = *shown.document->part();
-    const std::int64_t L = part.architecture().layers,
+    const std::int64_t L = part.config().layers,
                        open = std::clamp<std::int64_t>(view.attention.layer, 0, L - 1);
     const std::vector<std::string> words = model_flow_words(*part.inputs);
     const std::string& word =

@@ -166,7 +166,7 @@ std::string patch_description(const PatchingPair& pair, const PatchingMap& map, 
 }
 
 std::size_t pair_bytes(const checkpoint::ModelRun& clean) {
-    const checkpoint::Architecture& a = clean.model().architecture();
+    const checkpoint::ModelConfig& a = clean.model().config();
     const std::int64_t T = clean.inputs().T, of_layer = T * (6 * a.D + a.Hkv * a.dk) + 2 * a.H * T * T;
     return sizeof(float) * static_cast<std::size_t>(2 * a.layers * of_layer);
 }

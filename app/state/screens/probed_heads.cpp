@@ -31,7 +31,7 @@ std::vector<std::vector<analysis::HeadMetrics>> probed_heads(const checkpoint::T
         progress.report(1);
     }
     std::vector<std::vector<analysis::HeadMetrics>> heads(
-        static_cast<std::size_t>(run.model().architecture().layers)); // empty for layers without attention
+        static_cast<std::size_t>(run.model().config().layers)); // empty for layers without attention
     for (const analysis::MeasuredHead& head : analysis::mean_heads(texts))
         heads[static_cast<std::size_t>(head.layer)].push_back(head.metrics);
     return heads;

@@ -212,16 +212,16 @@ bool has_screen(const Document& document, Screen screen) {
     case Screen::map:
         return true;
     case Screen::why:
-        return analysis::has_direct_projections(model.architecture()) &&
-               analysis::has_one_stream(model.architecture()) && !model.architecture().relative;
+        return analysis::has_direct_projections(model) && analysis::has_one_stream(model) &&
+               !analysis::has_relative_terms(model);
     case Screen::flow:
         return why_no_model_flow(document).empty();
     case Screen::effects:
-        return model.has_head() && analysis::has_one_stream(model.architecture());
+        return model.has_head() && analysis::has_one_stream(model);
     case Screen::circuits:
-        return model.has_head() && analysis::has_direct_circuits(model.architecture());
+        return model.has_head() && analysis::has_direct_circuits(model);
     case Screen::patching:
-        return model.has_head() && model.architecture().causal && model.encoder() == nullptr;
+        return model.has_head() && model.config().causal && model.encoder() == nullptr;
     }
     return false;
 }

@@ -46,7 +46,7 @@ WhyScore why_score(const checkpoint::ModelRun& run, const analysis::ScoreQuestio
                    std::optional<bool> join, const Progress& cancel) {
     WhyScore out;
     out.question = question;
-    out.layer = attention_place(run.model().architecture(), question.attention).layer;
+    out.layer = attention_place(run.model().config(), question.attention).layer;
     out.score = analysis::score_terms(run, question, cancel);
     out.may_join = out.layer > 0;
     out.joined = out.may_join && join.value_or(out.score.writers.size() > most_apart);

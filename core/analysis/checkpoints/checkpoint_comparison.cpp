@@ -15,56 +15,8 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::Architecture;
 using checkpoint::Model;
-using checkpoint::TensorName;
 using checkpoint::TextModel;
-
-using HeldParameters = std::map<std::string, HeldParameter, std::less<>>;
-
-/// Adds the names that the files of one stack may use. n: any attention of the stack.
-void add_names(const Architecture& whole, const Architecture& stack, checkpoint::Stack of,
-               const std::vector<TensorName>& rows, HeldParameters& to) {
-    for (const TensorName& row : rows)
-        for (std::int64_t l = 0; l < (is_per_layer(row.weight) ? stack.layers : 1); ++l) {
-            if (!is_in_layer(row, stack, l))
-                continue;
-            const std::int64_t n = attention_number(whole, {of, l});
-            for (const std::string_view prefix : stack.names.prefixes)
-                for (const std::string& name : full_names(row, prefix, l, stack))
-                    to.try_emplace(
-                        name, HeldParameter{row.weight, edited_with(whole, n, read_as(stack, row.weight))});
-        }
-}
-
-HeldParameters parameters_of(const Architecture& architecture) {
-    using checkpoint::Stack;
-    HeldParameters held;
-    if (architecture.encoder != nullptr)
-        add_names(architecture, *architecture.encoder, Stack::encoder, architecture.encoder->names.body,
-                  held);
-    add_names(architecture, architecture, Stack::own, architecture.names.body, held);
-    if (architecture.encoder != nullptr)
-        add_names(architecture, architecture, Stack::cross, architecture.names.cross, held);
-    const std::int64_t last = attention_count(architecture) - 1;
-    for (const TensorName& row : architecture.names.head)
-        held.try_emplace(row.name, HeldParameter{row.weight, edited_with(architecture, last, row.weight)});
-    for (const auto& [weight, twin] : architecture.names.twins)
-        held.try_emplace(
-            twin, HeldParameter{weight, edited_with(architecture, last, read_as(architecture, weight))});
-    return held;
-}
-
-/// Returns the parameter of the longest end of the name that the tables of the architecture have, since the
-/// files may have a further prefix.
-std::optional<HeldParameter> find_parameter(const HeldParameters& held, std::string_view name) {
-    for (std::string_view rest = name;; rest.remove_prefix(rest.find('.') + 1)) {
-        if (const auto found = held.find(rest); found != held.end())
-            return found->second;
-        if (rest.find('.') == std::string_view::npos)
-            return std::nullopt;
-    }
-}
 
 void require_same_vocabulary(const TextModel& a, const TextModel& b) {
     if (a.tokenizer == nullptr || b.tokenizer == nullptr)
@@ -96,16 +48,15 @@ std::uint64_t bytes_of_edits(const std::vector<ParameterDifference>& tensors) {
 }
 
 /// Those that differ, the largest relative norm first.
-std::vector<ChangedTensor> changed_tensors(std::vector<ParameterDifference> tensors,
-                                           const Architecture& architecture) {
+std::vector<ChangedTensor> changed_tensors(std::vector<ParameterDifference> tensors, const Model& model) {
     std::erase_if(tensors, [](const ParameterDifference& one) { return one.numbers.difference == 0; });
     std::ranges::stable_sort(tensors, std::ranges::greater(), [](const ParameterDifference& one) {
         return one.numbers.relative().value_or(std::numeric_limits<double>::infinity());
     });
-    const HeldParameters held = parameters_of(architecture);
+    const checkpoint::ParameterNames names(model);
     std::vector<ChangedTensor> changed;
     for (ParameterDifference& one : tensors) {
-        const std::optional<HeldParameter> parameter = find_parameter(held, one.name);
+        const std::optional<checkpoint::HeldParameter> parameter = names.find(one.name);
         changed.push_back({std::move(one), parameter});
     }
     return changed;
@@ -176,7 +127,7 @@ CheckpointComparison compare_checkpoints(const checkpoint::TextModelPtr& a, cons
     out.name = b->name();
     out.path = path;
     out.tensors = std::ssize(tensors);
-    out.changed = changed_tensors(std::move(tensors), a->model->architecture());
+    out.changed = changed_tensors(std::move(tensors), *a->model);
     return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/analysis/checkpoints/parameter_difference.h"
+#include "core/checkpoint/model/parameter_names.h"
 #include "core/checkpoint/model/text_model.h"
 
 #include <cstdint>
@@ -10,17 +11,10 @@
 
 namespace headscope::analysis {
 
-/// A parameter of a checkpoint.
-struct HeldParameter {
-    checkpoint::WeightId weight{};
-    /// The number of the attention whose edits hold the parameter, see checkpoint::edited_with.
-    std::int64_t attention = 0;
-};
-
 /// A tensor of two checkpoints.
 struct ChangedTensor {
     ParameterDifference difference;
-    std::optional<HeldParameter> parameter; ///< nothing for a name that the family does not list
+    std::optional<checkpoint::HeldParameter> parameter; ///< nothing for a name that the family does not list
 };
 
 /// A checkpoint B, compared with an open one, A.

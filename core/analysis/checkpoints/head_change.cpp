@@ -65,7 +65,7 @@ double absolute_sum(std::span<const float> numbers) {
 /// Of head h of attention n in two runs.
 double mean_absolute_change(const checkpoint::ModelRun& a, const checkpoint::ModelRun& b, std::int64_t n,
                             std::int64_t h, const Progress& progress) {
-    const AttentionInfo& info = a.info(attention_place(a.model().architecture(), n).stack);
+    const AttentionInfo& info = a.info(attention_place(a.model().config(), n).stack);
     const auto read = [n, h](const checkpoint::ModelRun& run) {
         return [&run, n, h](const MapPart& part, std::span<float> to) { run.read_weights(n, h, part, to); };
     };
@@ -77,14 +77,14 @@ double mean_absolute_change(const checkpoint::ModelRun& a, const checkpoint::Mod
 
 std::vector<std::optional<double>> parameter_changes(const checkpoint::Model& model,
                                                      const checkpoint::ModelEdits& edits, std::int64_t n) {
-    const checkpoint::Architecture& architecture = model.architecture();
+    const checkpoint::ModelConfig& config = model.config();
     const checkpoint::LayerEdits* const changed = checkpoint::edits_of(edits, n);
-    const auto H = static_cast<std::size_t>(in_stack(architecture, attention_place(architecture, n).stack).H);
+    const auto H = static_cast<std::size_t>(in_stack(config, attention_place(config, n).stack).H);
     std::vector<std::optional<double>> relative(H, 0.0);
     if (changed == nullptr || changed->tensors.empty())
         return relative;
     const checkpoint::WeightSet own = model.layer(n);
-    std::ranges::transform(head_differences(architecture, n, own, checkpoint::with_edits(own, changed)),
+    std::ranges::transform(head_differences(config, n, own, checkpoint::with_edits(own, changed)),
                            relative.begin(),
                            [](const HeadDifference& head) { return head.all().relative(); });
     return relative;
@@ -117,14 +117,14 @@ std::vector<HeadChange> head_changes(const checkpoint::ModelRunPtr& a, const che
     if (!(a->inputs() == b->inputs()))
         fail_input(tr("head_change.other_tokens",
                       "the two runs are over different tokens; compare runs over one text"));
-    const checkpoint::Architecture& architecture = a->model().architecture();
-    const std::int64_t count = attention_count(architecture),
+    const checkpoint::ModelConfig& config = a->model().config();
+    const std::int64_t count = attention_count(config),
                        first = checkpoint::first_difference(a->edits(), b->edits(), count);
     std::vector<HeadChange> all;
     for (std::int64_t n = 0; n < count; ++n) {
         progress.check();
-        const checkpoint::AttentionPlace place = attention_place(architecture, n);
-        if (!has_attention(architecture, place))
+        const checkpoint::AttentionPlace place = attention_place(config, n);
+        if (!has_attention(config, place))
             continue;
         const std::vector<std::optional<double>> parameters = parameter_changes(a->model(), b->edits(), n);
         for (std::size_t h = 0; h < parameters.size(); ++h) {

@@ -1,9 +1,9 @@
 #include "core/analysis/checkpoints/parameter_difference.h"
 
-#include "core/analysis/checkpoints/settings_difference.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/checkpoint/checks/settings_difference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,8 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::Architecture;
 using checkpoint::Model;
+using checkpoint::ModelConfig;
 using checkpoint::Stack;
 using checkpoint::WeightId;
 
@@ -68,7 +68,7 @@ std::string few_of(const std::vector<std::string>& all) {
 }
 
 /// Returns sentences about the sizes that differ.
-std::vector<std::string> differing_sizes(const Architecture& a, const Architecture& b) {
+std::vector<std::string> differing_sizes(const ModelConfig& a, const ModelConfig& b) {
     std::vector<std::string> found;
     const auto compare = [&](const char* name, std::int64_t of_a, std::int64_t of_b) {
         if (of_a != of_b)
@@ -103,7 +103,7 @@ bool differ(const TensorPtr& a, const TensorPtr& b) {
 /// Collects the edits that turn one checkpoint into another.
 class EditCollector {
 public:
-    explicit EditCollector(const Architecture& architecture) : architecture_(architecture) {}
+    explicit EditCollector(const ModelConfig& config) : architecture_(config) {}
 
     void add(std::int64_t n, WeightId weight, const TensorPtr& a, const TensorPtr& b) {
         if ((a == nullptr) != (b == nullptr))
@@ -141,7 +141,7 @@ private:
                   : tr("parameter_difference.unnamed", "of another kind");
     }
 
-    const Architecture& architecture_;
+    const ModelConfig& architecture_;
     checkpoint::ModelEdits edits_;
 };
 
@@ -160,7 +160,7 @@ NumberDifference NumberDifference::with(const NumberDifference& other) const {
 }
 
 CheckpointPair::CheckpointPair(const Model& a, const Model& b) : a_(a), b_(b) {
-    std::vector<std::string> apart = differing_sizes(a.architecture(), b.architecture());
+    std::vector<std::string> apart = differing_sizes(a.config(), b.config());
     const std::set<std::string> of_a = read_names(a), of_b = read_names(b);
     std::ranges::set_difference(of_a, of_b, std::back_inserter(only_a_));
     std::ranges::set_difference(of_b, of_a, std::back_inserter(only_b_));
@@ -192,10 +192,10 @@ std::vector<ParameterDifference> CheckpointPair::tensors(Progress& progress) con
     return all;
 }
 
-std::vector<HeadDifference> head_differences(const Architecture& architecture, std::int64_t n,
+std::vector<HeadDifference> head_differences(const ModelConfig& config, std::int64_t n,
                                              const checkpoint::WeightSet& a, const checkpoint::WeightSet& b) {
-    const checkpoint::AttentionPlace place = attention_place(architecture, n);
-    const Architecture& sizes = in_stack(architecture, place.stack);
+    const checkpoint::AttentionPlace place = attention_place(config, n);
+    const ModelConfig& sizes = in_stack(config, place.stack);
     std::vector<HeadDifference> all;
     for (std::int64_t h = 0; h < sizes.H; ++h) {
         const auto columns = [&](WeightId weight, std::int64_t heads) {
@@ -217,26 +217,26 @@ std::vector<HeadDifference> head_differences(const Architecture& architecture, s
 
 std::vector<HeadDifference> CheckpointPair::heads(Progress& progress) const {
     std::vector<HeadDifference> all;
-    const Architecture& architecture = a_.architecture();
-    for (std::int64_t n = 0; n < attention_count(architecture); ++n) {
+    const ModelConfig& config = a_.config();
+    for (std::int64_t n = 0; n < attention_count(config); ++n) {
         progress.check();
-        if (!has_attention(architecture, attention_place(architecture, n)))
+        if (!has_attention(config, attention_place(config, n)))
             continue;
-        const std::vector<HeadDifference> layer = head_differences(architecture, n, a_.layer(n), b_.layer(n));
+        const std::vector<HeadDifference> layer = head_differences(config, n, a_.layer(n), b_.layer(n));
         all.insert(all.end(), layer.begin(), layer.end());
     }
     return all;
 }
 
 checkpoint::ModelEdits CheckpointPair::edits(Progress& progress) const {
-    const Architecture& architecture = a_.architecture();
-    if (const auto settings = differing_settings(architecture, b_.architecture()); !settings.empty())
+    const ModelConfig& config = a_.config();
+    if (const auto settings = checkpoint::differing_settings(a_, b_); !settings.empty())
         fail_input(tr("parameter_difference.settings",
                       "{} and {} have different settings: {}; compare two checkpoints that differ only in "
                       "their parameters",
                       a_.path(), b_.path(), few_of(settings)));
-    const std::int64_t count = attention_count(architecture);
-    EditCollector collector(architecture);
+    const std::int64_t count = attention_count(config);
+    EditCollector collector(config);
     for (std::int64_t n = 0; n < count; ++n) {
         progress.check();
         progress.report(static_cast<float>(n) / static_cast<float>(count));
@@ -250,7 +250,7 @@ checkpoint::ModelEdits CheckpointPair::edits(Progress& progress) const {
         const auto weight = static_cast<WeightId>(w);
         const bool of_end = weight == WeightId::final_norm_weight || weight == WeightId::final_norm_bias ||
                             weight == WeightId::output_bias; // among editable_weights
-        if (is_per_layer(weight) || of_end || (weight == WeightId::output_table && architecture.tied))
+        if (is_per_layer(weight) || of_end || (weight == WeightId::output_table && config.tied))
             continue;
         if (a_.encoder() != nullptr)
             collector.add(0, weight, a_.encoder()->weight(weight), b_.encoder()->weight(weight));

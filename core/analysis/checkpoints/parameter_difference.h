@@ -41,7 +41,7 @@ struct HeadDifference {
 };
 
 /// Compares the heads of attention n of a model with this architecture in two sets of its parameters.
-std::vector<HeadDifference> head_differences(const checkpoint::Architecture& architecture, std::int64_t n,
+std::vector<HeadDifference> head_differences(const checkpoint::ModelConfig& config, std::int64_t n,
                                              const checkpoint::WeightSet& a, const checkpoint::WeightSet& b);
 
 /// Two checkpoints of one shape; both must outlive it. A is the base, and B the one that was trained from it.

@@ -22,11 +22,11 @@ double mean_absolute_difference(std::span<const float> a, std::span<const float>
 }
 
 void compare_patterns(const ModelRun& a, const ModelRun& b, const Progress& cancel, RunDifference& out) {
-    const checkpoint::Architecture& architecture = a.model().architecture();
-    for (std::int64_t n = 0; n < attention_count(architecture); ++n) {
+    const checkpoint::ModelConfig& config = a.model().config();
+    for (std::int64_t n = 0; n < attention_count(config); ++n) {
         cancel.check();
-        const checkpoint::AttentionPlace place = attention_place(architecture, n);
-        if (!has_attention(architecture, place))
+        const checkpoint::AttentionPlace place = attention_place(config, n);
+        if (!has_attention(config, place))
             continue;
         const TensorPtr from = a.weights(n), to = b.weights(n);
         const std::int64_t H = from->shape()[1];

@@ -17,23 +17,22 @@ namespace {
 using checkpoint::AttentionPlace;
 
 /// The attentions whose heads are ablated, by number, the last one first.
-std::vector<std::int64_t> swept_attentions(const checkpoint::Architecture& architecture,
+std::vector<std::int64_t> swept_attentions(const checkpoint::ModelConfig& config,
                                            const std::vector<AttentionPlace>& places) {
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(attention_count(architecture)));
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(attention_count(config)));
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
     std::ranges::reverse(numbers);
-    std::erase_if(numbers, [&](std::int64_t n) {
-        return !has_attention(architecture, attention_place(architecture, n));
-    });
+    std::erase_if(numbers,
+                  [&](std::int64_t n) { return !has_attention(config, attention_place(config, n)); });
     if (!places.empty())
         std::erase_if(numbers, [&](std::int64_t n) {
-            return std::ranges::find(places, attention_place(architecture, n)) == places.end();
+            return std::ranges::find(places, attention_place(config, n)) == places.end();
         });
     return numbers;
 }
 
 void check_sweep(const checkpoint::ModelRun& run, const SweepOptions& options) {
-    const checkpoint::Architecture& architecture = run.model().architecture();
+    const checkpoint::ModelConfig& config = run.model().config();
     if (!run.model().has_head())
         fail_input(tr("ablation_sweep.no_head_gives_logits",
                       "{} has no language-model head, so no prediction can change; open a checkpoint that "
@@ -45,19 +44,19 @@ void check_sweep(const checkpoint::ModelRun& run, const SweepOptions& options) {
                       "there is no position {} in a text of {} tokens; positions are numbered 0 to {}",
                       options.position, T, T - 1));
     for (const std::int64_t token : options.tokens)
-        if (token < 0 || token >= architecture.vocab)
+        if (token < 0 || token >= config.vocab)
             fail_input(tr("ablation_sweep.no_token_vocabulary_ids",
                           "there is no token {} in a vocabulary of {}; ids are numbered 0 to {}", token,
-                          architecture.vocab, architecture.vocab - 1));
+                          config.vocab, config.vocab - 1));
     for (const AttentionPlace& place : options.places)
-        if (std::ranges::find(checkpoint::stacks_of(architecture), place.stack) ==
-                checkpoint::stacks_of(architecture).end() ||
-            place.layer < 0 || place.layer >= in_stack(architecture, place.stack).layers)
+        if (std::ranges::find(checkpoint::stacks_of(config), place.stack) ==
+                checkpoint::stacks_of(config).end() ||
+            place.layer < 0 || place.layer >= in_stack(config, place.stack).layers)
             // Translators: the first {} is "layer 3 of the encoder" and the like, the second a path
-            fail_input(tr("ablation_sweep.no", "there is no {} in {}", attention_words(architecture, place),
+            fail_input(tr("ablation_sweep.no", "there is no {} in {}", attention_words(config, place),
                           run.model().path()));
     for (const AttentionPlace& place : options.places)
-        require_attention(architecture, place);
+        require_attention(config, place);
 }
 
 /// The mean of each number of a head over the tokens, in each row. `heads`: (1, H, T, dv); the result: (1, 1,
@@ -74,7 +73,7 @@ TensorPtr mean_over_tokens(const Tensor& heads, std::int64_t h) {
 class Sweep {
 public:
     Sweep(const checkpoint::ModelRun& run, const SweepOptions& options, Progress& progress)
-        : architecture_(run.model().architecture()), options_(options),
+        : architecture_(run.model().config()), options_(options),
           runs_(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>()), streams_(streams()) {
         const std::string token_axis = runs_.graph()["logits"].axes[1].name;
         logits_.push_back({"logits", {{token_axis, {options.position, 1}}}});
@@ -129,7 +128,7 @@ private:
 
     TensorPtr logits_of(const run::Run& run) const { return run.part(logits_.front()); }
 
-    const checkpoint::Architecture& architecture_;
+    const checkpoint::ModelConfig& architecture_;
     const SweepOptions& options_;
     checkpoint::GraphRuns runs_;
     std::vector<graph::Part> streams_, logits_;
@@ -144,13 +143,13 @@ void ablation_sweep(const checkpoint::ModelRun& run, const SweepOptions& options
                     const std::function<void(const HeadEffect&)>& done, Progress& progress) {
     check_sweep(run, options);
     progress.check();
-    const checkpoint::Architecture& architecture = run.model().architecture();
-    const std::vector<std::int64_t> numbers = swept_attentions(architecture, options.places);
+    const checkpoint::ModelConfig& config = run.model().config();
+    const std::vector<std::int64_t> numbers = swept_attentions(config, options.places);
     progress.set_part(0.0F, 0.0F);
     Sweep sweep(run, options, progress);
     std::vector<std::pair<std::int64_t, std::int64_t>> heads;
     for (const std::int64_t n : numbers)
-        for (std::int64_t h = 0; h < in_stack(architecture, attention_place(architecture, n).stack).H; ++h)
+        for (std::int64_t h = 0; h < in_stack(config, attention_place(config, n).stack).H; ++h)
             if (!sweep.skips(n, h))
                 heads.emplace_back(n, h);
     const auto part_of = [&](std::size_t head) {

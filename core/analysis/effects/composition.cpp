@@ -47,8 +47,8 @@ double squared_norm(const Eigen::MatrixXf& left, const Eigen::MatrixXf& between,
 
 LayerCircuits circuits_of(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
                           std::int64_t layer) {
-    const checkpoint::Architecture& a = model.architecture();
-    require_direct_circuits(a);
+    const checkpoint::ModelConfig& a = model.config();
+    require_direct_circuits(model);
     const std::int64_t n = attention_number(a, {checkpoint::Stack::own, layer});
     const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
     LayerCircuits out{.queries = by_head(w[WeightId::W_Q], a.H, a.H, a.dk),
@@ -81,7 +81,7 @@ LayerCircuits circuits_of(const checkpoint::Model& model, const checkpoint::Mode
 
 std::vector<Composition> compositions(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
                                       Progress& progress) {
-    const checkpoint::Architecture& a = model.architecture();
+    const checkpoint::ModelConfig& a = model.config();
     cpu::CpuDense cpu;
     std::vector<LayerCircuits> layers;
     std::vector<Composition> all;

@@ -16,12 +16,12 @@ MutableRows matrix_of(Tensor& tensor) {
 
 } // namespace
 
-FrozenNorm::FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps)
-    : centered_(checkpoint::is_layer_norm(kind)), weight_(std::move(weight)) {
+FrozenNorm::FrozenNorm(std::span<const float> x, const checkpoint::NormOfRows& norm, TensorPtr weight)
+    : centered_(norm.centered), weight_(std::move(weight)) {
     Eigen::ArrayXd numbers = view_of(x).cast<double>();
     if (centered_)
         numbers -= numbers.mean();
-    scale_ = 1.0 / std::sqrt(numbers.square().mean() + eps);
+    scale_ = 1.0 / std::sqrt(numbers.square().mean() + norm.eps);
 }
 
 void FrozenNorm::apply(Tensor& rows) const {
@@ -47,16 +47,15 @@ void scale_by(Tensor& rows, double factor) {
         MutableNumbers(rows.data(), rows.count()) *= static_cast<float>(factor);
 }
 
-void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::Architecture& architecture,
+void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::NormOfRows& norm,
                const TensorPtr& weight) {
-    const std::int64_t D = architecture.D;
+    const std::int64_t D = rows.shape()[1];
     const auto width = static_cast<std::size_t>(D);
     for (std::int64_t t = 0; t < rows.shape()[0]; ++t) {
-        const std::span<float> own = rows.values().subspan(static_cast<std::size_t>(t) * width, width);
+        const auto first = static_cast<std::size_t>(t) * width;
+        const std::span<float> own = rows.values().subspan(first, width);
         Tensor row(Shape{1, D}, own);
-        FrozenNorm(read.values().subspan(static_cast<std::size_t>(t) * width, width), architecture.norm,
-                   weight, architecture.norm_eps)
-            .apply(row);
+        FrozenNorm(read.values().subspan(first, width), norm, weight).apply(row);
         std::ranges::copy(row.values(), own.begin());
     }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/tensor/tensor.h"
 
 #include <span>
@@ -12,7 +12,7 @@ namespace headscope::analysis {
 class FrozenNorm {
 public:
     /// x: the D numbers that the norm read. weight: (D), or null for ones.
-    FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps);
+    FrozenNorm(std::span<const float> x, const checkpoint::NormOfRows& norm, TensorPtr weight);
 
     /// Not a norm: c becomes c * factor.
     static FrozenNorm scaled(double factor) { return FrozenNorm(factor); }
@@ -35,7 +35,6 @@ void scale_by(Tensor& rows, double factor);
 
 /// Takes each row of `rows` (T, D) through a norm at the scale that the same row of `read`, (B 1, T, D), had
 /// in a run. weight: (D), or null for ones.
-void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::Architecture& architecture,
-               const TensorPtr& weight);
+void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::NormOfRows& norm, const TensorPtr& weight);
 
 } // namespace headscope::analysis

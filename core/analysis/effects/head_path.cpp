@@ -20,8 +20,9 @@ std::string name_of(HeadPlace head) {
 
 } // namespace
 
-void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace to) {
-    require_one_stream(a);
+void require_path(const checkpoint::Model& model, HeadPlace from, HeadPlace to) {
+    require_one_stream(model);
+    const checkpoint::ModelConfig& a = model.config();
     for (const HeadPlace& head : {from, to})
         if (head.layer < 0 || head.layer >= a.layers || head.head < 0 || head.head >= a.H)
             fail_input(tr("head_path.no_head_layers_numbered",
@@ -36,13 +37,13 @@ void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace t
 }
 
 CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, Progress& progress) {
-    const checkpoint::Architecture& a = run.model().architecture();
-    require_path(a, from, to);
+    const checkpoint::ModelConfig& a = run.model().config();
+    require_path(run.model(), from, to);
     const checkpoint::ModelStages& stages = run.model().stages();
     const checkpoint::AttentionPlace of_from{checkpoint::Stack::own, from.layer},
         of_to{checkpoint::Stack::own, to.layer};
-    if (!stages.has_norm_before(of_to) || stages.norm_weights(of_from, TensorId::attn_out) ||
-        a.qk_norm != checkpoint::QkNorm::none)
+    if (!stages.has_norm_before(of_to) || stages.norm(of_from, TensorId::attn_out) ||
+        stages.has_norm_of_queries(of_to))
         fail_input(tr("head_path.path_head_head_cut",
                       "only models whose single norm comes before the attention let a path between heads be "
                       "cut; this {} model has other norms, so choose another model",
@@ -54,14 +55,14 @@ CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, 
     const graph::Part written{name(from.layer, TensorId::contributions), {{"H", {from.head, 1}}}},
         weights{name(to.layer, TensorId::weights), {{"H", {to.head, 1}}}};
     // Latent vectors follow from what the attention reads.
-    const std::string x = name(to.layer, a.latent ? TensorId::norm1 : TensorId::x),
+    const std::string x = name(to.layer, stages.has_latent_keys(of_to) ? TensorId::norm1 : TensorId::x),
                       resid_in = name(to.layer, TensorId::resid_in), q = name(to.layer, TensorId::q_heads),
                       k = name(to.layer, TensorId::k_heads);
     const run::RunPtr own = runs.run({written, weights, {resid_in}, {q}, {k}}, {}, run.kept(), progress);
     const std::int64_t T = run.inputs().T;
     Tensor taken(Shape{T, a.D}, own->part(written)->values());
     scale_by(taken, stages.branch_scale(of_from, TensorId::attn_out).value_or(1.0));
-    pass_norm(taken, *(*own)[resid_in], a,
+    pass_norm(taken, *(*own)[resid_in], *stages.norm(of_to, TensorId::norm1),
               with_edits(run.model().layer(to.layer),
                          checkpoint::edits_of(run.edits(), to.layer))[WeightId::norm1_weight]);
     for (float& number : taken.values())

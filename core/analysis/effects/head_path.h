@@ -15,7 +15,7 @@ struct HeadPlace {
 };
 
 /// Throws Error(input) when there is no such head, or when `from` is not in an earlier layer than `to`.
-void require_path(const checkpoint::Architecture& architecture, HeadPlace from, HeadPlace to);
+void require_path(const checkpoint::Model& model, HeadPlace from, HeadPlace to);
 
 /// The attention of a head `to` without what an earlier head `from` wrote into its queries, or its keys; all
 /// else stays as in the run. Path patching (Wang et al. 2022, "Interpretability in the Wild") with zero in

@@ -17,7 +17,7 @@ using checkpoint::Model;
 using From = LogitQuestion::From;
 
 void require_logit(const checkpoint::ModelRun& run, const LogitQuestion& question) {
-    const checkpoint::Architecture& a = run.model().architecture();
+    const checkpoint::ModelConfig& a = run.model().config();
     if (!run.model().has_head())
         fail_input(tr("common.no_language_model_head",
                       "{} has no language-model head, so there are no logits; open a checkpoint that was "
@@ -33,8 +33,8 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
                                    const Progress& cancel) {
     require_logit(run, question);
     const Model& model = run.model();
-    const checkpoint::Architecture& a = model.architecture();
-    require_one_stream(a);
+    const checkpoint::ModelConfig& a = model.config();
+    require_one_stream(model);
     checkpoint::require_finite_logits(run.logits_at(question.position, cancel)->values(), question.position);
     cpu::CpuDense cpu;
     const StreamWriters stream(run, question.position, attention_count(a), question.sources, cpu, cancel);
@@ -45,7 +45,7 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
     LogitAttribution out;
     out.logit = table.of(*towards.head_in);
     out.capped = out.logit;
-    if (a.logit_cap != 0.0) {
+    if (model.stages().logit_cap() != 0.0) {
         const TensorPtr logits = directions.logits(left, cancel);
         const auto at = [&](std::int64_t id) { return static_cast<double>(logits->data()[id]); };
         out.capped = at(question.token) - (question.from == From::zero ? 0.0

@@ -3,6 +3,7 @@
 #include "core/analysis/effects/frozen_norm.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/checkpoint/model/edited_table.h"
+#include "core/graph/labels.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
@@ -30,7 +31,6 @@ Vector numbers(const Tensor& tensor, std::int64_t first, std::int64_t count) {
 /// From behind the head's own dense layer, activation and norm to what that layer reads. `before` and `after`
 /// the activation: (1, 1, width).
 Reading before_dense(const Model& model, Reading reading, const Tensor& before, const Tensor& after) {
-    const checkpoint::Architecture& a = model.architecture();
     const TensorPtr dense = model.weight(WeightId::head_dense),
                     dense_bias = model.weight(WeightId::head_dense_bias);
     const std::int64_t width = before.count();
@@ -38,7 +38,8 @@ Reading before_dense(const Model& model, Reading reading, const Tensor& before, 
         reading.bias += numbers(*bias, 0, width).dot(reading.direction);
     Tensor direction(Shape{width, 1});
     Eigen::Map<Eigen::VectorXf>(direction.data(), width) = reading.direction.cast<float>();
-    FrozenNorm(after.values(), a.norm, model.weight(WeightId::head_norm_weight), a.norm_eps)
+    FrozenNorm(after.values(), model.stages().norm_around(checkpoint::Stack::own, graph::labels::head_norm),
+               model.weight(WeightId::head_norm_weight))
         .turn_back(direction);
     const Eigen::ArrayXd z = numbers(before, 0, width).array(), act = numbers(after, 0, width).array();
     const Vector held =
@@ -59,8 +60,8 @@ double TableReading::of(const Tensor& x) const {
 
 TableReading table_reading(const Model& model, const checkpoint::ModelEdits& edits,
                            const LogitQuestion& question) {
-    const std::int64_t D = model.architecture().embed_width(), vocab = model.architecture().vocab;
     const checkpoint::EditedTable table(model, edits, WeightId::output_table);
+    const std::int64_t D = table.own().shape()[1], vocab = model.config().vocab;
     const TensorPtr bias = checkpoint::edited_end_weight(model, edits, WeightId::output_bias);
     const auto row = [&](std::int64_t id) -> Vector {
         return Eigen::Map<const Eigen::VectorXf>(table.row(id).data(), D).cast<double>();
@@ -114,26 +115,26 @@ LogitDirections::LogitDirections(const checkpoint::ModelRun& run)
 
 LogitDirection LogitDirections::of(const TableReading& table, const Tensor& left, const Progress& cancel) {
     const Model& model = run_.model();
-    const checkpoint::Architecture& a = model.architecture();
+    const std::int64_t D = model.config().D;
     Reading reading{Eigen::Map<const Vector>(table.direction.data(), std::ssize(table.direction)),
                     table.bias};
     Progress progress{Progress::CancelledWith{cancel}};
     const auto nodes = end_.of(shared(left), progress);
     if (const auto before = nodes.find("head_dense"); before != nodes.end())
         reading = before_dense(model, std::move(reading), *before->second, *nodes.at("head_act"));
-    reading.direction *= a.head_scale;
+    reading.direction *= model.stages().head_scale();
     LogitDirection out{.head_in = nodes.at(run_.text()->head_input()),
-                       .direction = Tensor(Shape{a.D, 1}),
+                       .direction = Tensor(Shape{D, 1}),
                        .final_bias = {},
                        .bias = reading.bias};
-    Eigen::Map<Eigen::VectorXf>(out.direction.data(), a.D) = reading.direction.cast<float>();
-    if (!model.stages().has({checkpoint::Stack::own, -1}, TensorId::final_norm))
+    Eigen::Map<Eigen::VectorXf>(out.direction.data(), D) = reading.direction.cast<float>();
+    const auto norm = model.stages().norm({checkpoint::Stack::own, -1}, TensorId::final_norm);
+    if (!norm)
         return out;
     const auto weight = [&](WeightId id) { return checkpoint::edited_end_weight(model, run_.edits(), id); };
     if (const TensorPtr bias = weight(WeightId::final_norm_bias))
-        out.final_bias = numbers(*bias, 0, a.D).dot(reading.direction);
-    FrozenNorm(left.values(), a.norm, weight(WeightId::final_norm_weight), a.norm_eps)
-        .turn_back(out.direction);
+        out.final_bias = numbers(*bias, 0, D).dot(reading.direction);
+    FrozenNorm(left.values(), *norm, weight(WeightId::final_norm_weight)).turn_back(out.direction);
     return out;
 }
 

@@ -20,8 +20,8 @@ constexpr std::size_t at_once = 32;
 
 LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64_t> positions,
                      std::size_t top, Progress& progress) {
-    const checkpoint::Architecture& a = run.model().architecture();
-    require_one_stream(a);
+    const checkpoint::ModelConfig& a = run.model().config();
+    require_one_stream(run.model());
     if (!run.model().has_head())
         fail_input(tr("logit_lens.no_language_model_head",
                       "{} has no language-model head, so there are no predictions; open a checkpoint that "

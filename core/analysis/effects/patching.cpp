@@ -45,17 +45,17 @@ bool equal(std::span<const float> a, std::span<const float> b) {
 }
 
 /// Throws Error(input) for patches of the residual stream where a stage holds one copy of several.
-void require_whole_stream(PatchKind kind, const checkpoint::Architecture& architecture) {
-    if (kind == PatchKind::residual && !has_one_stream(architecture))
+void require_whole_stream(PatchKind kind, const Model& model) {
+    if (kind == PatchKind::residual && !has_one_stream(model))
         fail_input(tr("patching.several_streams",
                       "this {} model has {} copies of the residual stream, and a patch of one of them leaves "
                       "the others as they are; patch the attention, the MLP or a head instead",
-                      architecture.family, architecture.copies->count));
+                      model.config().family, model.config().stream_copies));
 }
 
 void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patching::Question& question) {
     const Model& model = clean->model();
-    const checkpoint::Architecture& a = model.architecture();
+    const checkpoint::ModelConfig& a = model.config();
     if (model.encoder() != nullptr || !a.causal)
         fail_input(tr("patching.activations_patched_models",
                       "activation patching needs a model that predicts the next token, and {} is a {} model; "
@@ -102,11 +102,11 @@ public:
         const std::string input = prompts_[0].runs.head_input();
         head_input_ = {input, {{graph()[input].axes[1].name, {question.position, 1}}}};
         std::vector<graph::Part> captures{head_input_, {left()}};
-        for (std::int64_t l = 0; l < architecture().layers; ++l)
+        for (std::int64_t l = 0; l < config().layers; ++l)
             for (const TensorId stage :
                  {TensorId::resid_in, attended(l), TensorId::mlp_out, TensorId::head_out, TensorId::weights,
                   TensorId::q_heads, TensorId::k_heads, TensorId::v_heads})
-                if (architecture().has_attention(l) || !is_stage(stage))
+                if (config().has_attention(l) || !is_stage(stage))
                     captures.push_back({name(l, stage)});
         for (Prompt& prompt : prompts_)
             prompt.run = prompt.runs.run(captures, {}, prompt.run, progress);
@@ -116,7 +116,8 @@ public:
 
     double clean_difference = 0, corrupted_difference = 0;
 
-    const checkpoint::Architecture& architecture() const { return run_->model().architecture(); }
+    const Model& model() const { return run_->model(); }
+    const checkpoint::ModelConfig& config() const { return model().config(); }
     const checkpoint::ModelStages& stages() const { return run_->model().stages(); }
     const Question& question() const { return question_; }
     std::int64_t T() const { return run_->inputs().T; }
@@ -125,7 +126,7 @@ public:
     std::string name(std::int64_t l, TensorId stage) const { return stages().name({Stack::own, l}, stage); }
     /// The residual stream after the last layer, before the final norm.
     std::string left() const {
-        const std::int64_t last = architecture().layers - 1;
+        const std::int64_t last = config().layers - 1;
         return name(last, stages().in_layer({Stack::own, last}).back());
     }
     /// The stage with the attention's term of the residual stream, before a norm of the branch.
@@ -144,8 +145,8 @@ public:
     run::Intervention clean_row(std::int64_t l, TensorId stage, std::int64_t t) const {
         const std::string node = name(l, stage);
         return {.part = {node, {{graph()[node].axes[1].name, {t, 1}}}},
-                .values = std::make_shared<const Tensor>(Shape{1, 1, architecture().D},
-                                                         row_of(numbers(true, node), t))};
+                .values =
+                    std::make_shared<const Tensor>(Shape{1, 1, config().D}, row_of(numbers(true, node), t))};
     }
 
     /// The stage of layer l that a kind by position takes from the clean run.
@@ -205,8 +206,8 @@ public:
         if (wanted.empty())
             return {};
         run::Intervention added =
-            whole(name(l, architecture().latent ? TensorId::norm1 : TensorId::x),
-                  std::make_shared<const Tensor>(Shape{1, T(), architecture().D}, change.values()));
+            whole(name(l, stages().has_latent_keys({Stack::own, l}) ? TensorId::norm1 : TensorId::x),
+                  std::make_shared<const Tensor>(Shape{1, T(), config().D}, change.values()));
         added.kind = run::Intervention::Kind::add;
         const run::RunPtr run = run_with(wanted, {added}, progress);
         run::Interventions read;
@@ -219,11 +220,11 @@ public:
     Tensor added_by(bool clean, HeadPlace head, Progress& progress) {
         Prompt& prompt = prompts_[clean ? 0 : 1];
         const graph::Part written{name(head.layer, TensorId::contributions), {{"H", {head.head, 1}}}};
-        Tensor added(Shape{T(), architecture().D},
+        Tensor added(Shape{T(), config().D},
                      prompt.runs.run({written}, {}, prompt.run, progress)->part(written)->values());
         const checkpoint::AttentionPlace place{Stack::own, head.layer};
-        if (const auto norm = stages().norm_weights(place, TensorId::attn_out))
-            pass_norm(added, numbers(clean, name(head.layer, attended(head.layer))), architecture(),
+        if (const auto norm = stages().norm(place, TensorId::attn_out))
+            pass_norm(added, numbers(clean, name(head.layer, attended(head.layer))), *norm,
                       norm->weight ? weight(head.layer, *norm->weight) : nullptr);
         scale_by(added, stages().branch_scale(place, TensorId::attn_out).value_or(1.0));
         return added;
@@ -231,8 +232,8 @@ public:
 
     /// The output of the later head if what the earlier one wrote for it is the clean run's.
     run::Intervention path_output(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress) {
-        const checkpoint::Architecture& a = architecture();
-        require_path(a, from, to);
+        const checkpoint::ModelConfig& a = config();
+        require_path(run_->model(), from, to);
         if (stages().is_stream({Stack::own, to.layer}, TensorId::norm1))
             fail_input(tr("patching.path_head_head_patched",
                           "a path between heads can be patched only if no norm follows the sums of the "
@@ -242,7 +243,8 @@ public:
         const Tensor own = added_by(false, from, progress);
         std::ranges::transform(change.values(), own.values(), change.data(), std::minus<>());
         if (stages().has_norm_before({Stack::own, to.layer}))
-            pass_norm(change, numbers(false, name(to.layer, TensorId::resid_in)), a,
+            pass_norm(change, numbers(false, name(to.layer, TensorId::resid_in)),
+                      *stages().norm({Stack::own, to.layer}, TensorId::norm1),
                       weight(to.layer, WeightId::norm1_weight));
         return head_output(to.layer, to.head,
                            *heads_with(to.layer, read_with(to.layer, change, inputs, progress), progress));
@@ -262,7 +264,7 @@ public:
 
     /// Edits that put one row of the clean run into a stage.
     checkpoint::ModelEdits with_clean_row(std::int64_t l, TensorId stage, std::int64_t t) const {
-        const Shape one{1, architecture().D};
+        const Shape one{1, config().D};
         const Tensor& clean = numbers(true, name(l, stage));
         return patched(l, {.at = stage, .first = t, .rows = std::make_shared<Tensor>(one, row_of(clean, t))});
     }
@@ -272,7 +274,7 @@ public:
                                             Progress& progress) {
         const std::string node = name(l, attended(l));
         const TensorPtr is = (*run_with({{node}}, {head}, progress))[node];
-        auto rows = std::make_shared<Tensor>(Shape{T(), architecture().D});
+        auto rows = std::make_shared<Tensor>(Shape{T(), config().D});
         std::ranges::transform(is->values(), numbers(false, node).values(), rows->data(), std::minus<>());
         return patched(l, {.at = attended(l), .rows = std::move(rows), .added = true});
     }
@@ -299,16 +301,17 @@ private:
 
     /// From the row that the output table multiplies, for two tokens alone.
     double difference(const run::Run& run) const {
-        const checkpoint::Architecture& a = architecture();
         const TensorPtr head_input = run.part(head_input_);
         const checkpoint::EditedTable table(run_->model(), own_edits(), WeightId::output_table);
+        const std::int64_t width = table.own().shape()[1];
+        const double cap = stages().logit_cap();
         const TensorPtr bias =
             checkpoint::edited_end_weight(run_->model(), own_edits(), WeightId::output_bias);
         const auto logit = [&](std::int64_t id) {
-            const ConstRow row(table.row(id).data(), a.embed_width()), x(head_input->data(), a.embed_width());
+            const ConstRow row(table.row(id).data(), width), x(head_input->data(), width);
             const double sum = x.cast<double>().dot(row.cast<double>()) +
                                (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]));
-            return a.logit_cap == 0.0 ? sum : a.logit_cap * std::tanh(sum / a.logit_cap);
+            return cap == 0.0 ? sum : cap * std::tanh(sum / cap);
         };
         return logit(question_.answer) - logit(question_.against);
     }
@@ -351,19 +354,19 @@ double Patching::recovered(double difference) const {
 }
 
 std::int64_t Patching::rows(PatchKind kind) const {
-    return state_->architecture().layers + (kind == PatchKind::residual ? 1 : 0);
+    return state_->config().layers + (kind == PatchKind::residual ? 1 : 0);
 }
 
 std::int64_t Patching::columns(PatchKind kind) const {
-    return info_of(kind).by_head ? state_->architecture().H : state_->T();
+    return info_of(kind).by_head ? state_->config().H : state_->T();
 }
 
 bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const {
     if (info_of(kind).by_head)
-        return !state_->architecture().has_attention(row); // there is nothing to patch
+        return !state_->config().has_attention(row); // there is nothing to patch
     if (column > state_->question().position)
         return true; // nothing that comes later is read
-    const bool last = row == state_->architecture().layers;
+    const bool last = row == state_->config().layers;
     if (last && column != state_->question().position)
         return true;
     const std::string node = last ? state_->left() : state_->name(row, state_->stage_of(kind, row));
@@ -371,10 +374,10 @@ bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const
 }
 
 double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, Progress& progress) {
-    require_whole_stream(kind, state_->architecture());
+    require_whole_stream(kind, state_->model());
     if (same(kind, row, column))
         return state_->corrupted_difference;
-    if (row == state_->architecture().layers)
+    if (row == state_->config().layers)
         return state_->clean_difference; // the whole row that the head reads
     return state_->difference_with(info_of(kind).by_head
                                        ? state_->clean_head(kind, row, column, progress)
@@ -384,8 +387,8 @@ double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, 
 
 checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::int64_t column,
                                        Progress& progress) {
-    require_whole_stream(kind, state_->architecture());
-    if (row == state_->architecture().layers)
+    require_whole_stream(kind, state_->model());
+    if (row == state_->config().layers)
         fail_input(tr("patching.no_layer_reads_residual",
                       "no layer reads the residual stream after the last layer, "
                       "so there is no run with it patched; choose a layer"));

@@ -31,8 +31,7 @@ PredictionCause cause_of(const checkpoint::ModelRun& run, const LogitPart& part,
     PredictionCause cause{.writer = part.writer, .value = part.value};
     if (part.writer.kind != Kind::head)
         return cause;
-    const std::int64_t n =
-        attention_number(run.model().architecture(), {part.writer.stack, part.writer.layer});
+    const std::int64_t n = attention_number(run.model().config(), {part.writer.stack, part.writer.layer});
     const TensorPtr rows = run.rows(n, position, 1, cancel);
     const auto Tk = static_cast<std::size_t>(rows->shape()[3]);
     const auto row =
@@ -62,7 +61,7 @@ GainPrediction prediction_with_gain(const checkpoint::ModelRun& run, checkpoint:
                                     std::int64_t head, float gain, std::int64_t position,
                                     const std::vector<std::int64_t>& tokens, std::size_t count,
                                     const Progress& cancel) {
-    const checkpoint::Architecture& a = run.model().architecture();
+    const checkpoint::ModelConfig& a = run.model().config();
     require_number(position, run.inputs().T, Numbered::position);
     require_number(place.layer, in_stack(a, place.stack).layers, Numbered::layer);
     require_number(head, in_stack(a, place.stack).H, Numbered::head);
@@ -89,7 +88,7 @@ GainPrediction prediction_with_gain(const checkpoint::ModelRun& run, checkpoint:
 PredictionCauses prediction_causes(const checkpoint::ModelRun& run, std::int64_t position, std::size_t count,
                                    const Progress& cancel) {
     require_logit(run, {.position = position});
-    require_one_stream(run.model().architecture());
+    require_one_stream(run.model());
     PredictionCauses out;
     const TensorPtr logits = run.logits_at(position, cancel);
     checkpoint::require_finite_logits(logits->values(), position);

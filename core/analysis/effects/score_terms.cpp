@@ -23,10 +23,10 @@ using DoubleRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::
 using DoubleRow = Eigen::RowVectorXd;
 
 void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
-    const checkpoint::Architecture& a = run.model().architecture();
-    require_direct_projections(a);
-    require_one_stream(a);
-    if (a.relative)
+    const checkpoint::ModelConfig& a = run.model().config();
+    require_direct_projections(run.model());
+    require_one_stream(run.model());
+    if (has_relative_terms(run.model()))
         fail_input(tr("score_terms.relative_terms",
                       "scores of this {} model have terms by relative position besides the product of query "
                       "and key, which cannot be split into residual stream components here; look at the "
@@ -137,7 +137,7 @@ std::vector<RotationPair> pairs_of(const DoubleRow& q, const DoubleRow& k, const
 ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& question,
                        const Progress& cancel) {
     check(run, question);
-    const checkpoint::Architecture& a = run.model().architecture();
+    const checkpoint::ModelConfig& a = run.model().config();
     const checkpoint::AttentionPlace place = attention_place(a, question.attention);
     const checkpoint::LayerEdits* const edits = checkpoint::edits_of(run.edits(), question.attention);
     const Problem problem = with_edits(run.problem(question.attention), edits);
@@ -156,7 +156,8 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
             const Tensor& x = *run.stream(question.attention);
             norm1.emplace(x.values().subspan(static_cast<std::size_t>(of.position * d.D),
                                              static_cast<std::size_t>(d.D)),
-                          a.norm, weights[WeightId::norm1_weight], a.norm_eps);
+                          *run.model().stages().norm(place, TensorId::norm1),
+                          weights[WeightId::norm1_weight]);
         }
         return WrittenSide{std::move(writers), projected(problem, of, stream, norm1,
                                                          has_norm ? weights[WeightId::norm1_bias] : nullptr)};

@@ -23,6 +23,7 @@ using checkpoint::WeightId;
 
 /// A norm that stands behind an attention, at every row.
 struct PassedNorm {
+    checkpoint::NormOfRows norm;
     TensorPtr read; ///< (1, T, D)
     TensorPtr weight;
 };
@@ -37,12 +38,12 @@ public:
     /// (1, T, D) of the last layer. `norms` gets those that a vector passes on the way from attention n, in
     /// their order.
     TensorPtr walk(std::int64_t n, std::vector<PassedNorm>& norms) {
-        const checkpoint::Architecture& a = run_.model().architecture();
+        const checkpoint::ModelConfig& a = run_.model().config();
         const checkpoint::ModelStages& stages = run_.model().stages();
         const auto add_norm = [&](std::int64_t m, TensorId id) {
             const checkpoint::AttentionPlace place = attention_place(a, m);
-            if (const auto norm = stages.norm_weights(place, id))
-                norms.push_back({numbers(node(m, stages.sources(place, id).front())),
+            if (const auto norm = stages.norm(place, id))
+                norms.push_back({*norm, numbers(node(m, stages.sources(place, id).front())),
                                  norm->weight ? layer(m)[*norm->weight] : nullptr});
         };
         add_norm(n, TensorId::attn_out);
@@ -60,7 +61,7 @@ public:
 
 private:
     std::string node(std::int64_t n, TensorId stage) const {
-        return run_.text()->name(attention_place(run_.model().architecture(), n), stage);
+        return run_.text()->name(attention_place(run_.model().config(), n), stage);
     }
     TensorPtr numbers(const std::string& node) {
         return (*runs_.run({{node}}, {}, run_.kept(), progress_))[node];
@@ -81,9 +82,9 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     LogitQuestion anywhere = question;
     anywhere.position = 0;
     require_logit(run, anywhere);
-    require_one_stream(run.model().architecture());
+    require_one_stream(run.model());
     require_unpatched(run);
-    const checkpoint::Architecture& a = run.model().architecture();
+    const checkpoint::ModelConfig& a = run.model().config();
     require_number(attention, attention_count(a), Numbered::attention);
     require_number(head, a.H, Numbered::head);
     require_attention(a, attention_place(a, attention));
@@ -104,7 +105,7 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
         cancel.check();
         Tensor direction = at_the_end.of(table, Tensor(Shape{1, 1, a.D}, row_of(*left, i)), cancel).direction;
         for (auto norm = norms.rbegin(); norm != norms.rend(); ++norm)
-            FrozenNorm(row_of(*norm->read, i), a.norm, norm->weight, a.norm_eps).turn_back(direction);
+            FrozenNorm(row_of(*norm->read, i), norm->norm, norm->weight).turn_back(direction);
         scale_by(direction, scale);
         std::ranges::copy(direction.values(), directions.data() + i * a.D);
     }

@@ -6,6 +6,7 @@
 #include "core/base/message.h"
 #include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/graph/model_stages.h"
+#include "core/graph/labels.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
@@ -67,11 +68,12 @@ public:
           runs_(to.run_.text(), to.run_.edits(), std::make_shared<checkpoint::Workshop>()) {}
 
     TensorPtr embed() {
-        const checkpoint::Architecture& a = model().architecture();
+        const checkpoint::ModelConfig& a = model().config();
         const std::int64_t first = attention_number(a, {Stack::own, 0});
         const auto stream =
             std::make_shared<const Tensor>(Shape{1, 1, a.D}, row_of(*to_.run_.stream(first), to_.position_));
-        if (a.d_embed > 0) { // tokens and positions are in it through one norm and one map
+        if (stages().around(Stack::own, graph::labels::embedding_mapped) !=
+            nullptr) { // tokens and positions are in it through one norm and one map
             to_.add({{.kind = Kind::embedding}}, *stream);
             return stream;
         }
@@ -83,15 +85,16 @@ public:
             to_.add({{.kind = Kind::position}}, position->second);
             std::ranges::transform(sum.values(), position->second.values(), sum.data(), std::plus<>());
         }
-        if (a.embedding_norm)
-            to_.pass_norm(sum, model().weight(WeightId::embedding_norm_weight),
+        if (stages().around(Stack::own, graph::labels::embedding_norm) != nullptr)
+            to_.pass_norm(sum, stages().norm_around(Stack::own, graph::labels::embedding_norm),
+                          model().weight(WeightId::embedding_norm_weight),
                           model().weight(WeightId::embedding_norm_bias), {.kind = Kind::embedding_norm_bias});
         return stream;
     }
 
     TensorPtr step(std::int64_t n) {
         seen_.clear();
-        const checkpoint::Architecture& a = model().architecture();
+        const checkpoint::ModelConfig& a = model().config();
         const checkpoint::AttentionPlace place = attention_place(a, n);
         if (!has_attention(a, place))
             return delta_step(n, place);
@@ -136,7 +139,7 @@ private:
 
     /// Steps through a layer with a delta layer in place of attention: one component of the stream.
     TensorPtr delta_step(std::int64_t n, checkpoint::AttentionPlace place) {
-        const checkpoint::Architecture& a = model().architecture();
+        const checkpoint::ModelConfig& a = model().config();
         see(place, stages().in_layer(place));
         const Tensor& branch = seen_.at(stages().attention_output(place));
         heads_.reset();
@@ -149,7 +152,7 @@ private:
     /// The same where the next stream is known: what the MLP added is what the stream gained beside the
     /// attention, so that the MLP need not run.
     TensorPtr step_to(std::int64_t n, checkpoint::AttentionPlace place, const Problem& whole) {
-        const checkpoint::Architecture& a = model().architecture();
+        const checkpoint::ModelConfig& a = model().config();
         const TensorPtr output =
             attend(place, with_edits(whole, checkpoint::edits_of(to_.run_.edits(), n)), whole);
         Tensor added(Shape{1, a.D}, output->values());
@@ -172,8 +175,8 @@ private:
     TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
         const Dims& d = whole.dims;
         Heads heads{.problem = std::move(problem),
-                    .weights = to_.run_.rows(attention_number(model().architecture(), place), to_.position_,
-                                             1, cancel_),
+                    .weights =
+                        to_.run_.rows(attention_number(model().config(), place), to_.position_, 1, cancel_),
                     .values = nullptr,
                     .gates = nullptr};
         heads.gates = head_gates(heads.problem, to_.position_, 1);
@@ -227,10 +230,9 @@ private:
                                            const checkpoint::WeightSet& weights) const {
         if (const auto scale = stages().branch_scale(place, TensorId::attn_out))
             return FrozenNorm::scaled(*scale);
-        const auto norm = stages().norm_weights(place, TensorId::attn_out);
-        const checkpoint::Architecture& a = model().architecture();
-        return norm ? std::optional(FrozenNorm(seen_.at(stages().attention_output(place)).values(), a.norm,
-                                               weight_in(weights, norm->weight), a.norm_eps))
+        const auto norm = stages().norm(place, TensorId::attn_out);
+        return norm ? std::optional(FrozenNorm(seen_.at(stages().attention_output(place)).values(), *norm,
+                                               weight_in(weights, norm->weight)))
                     : std::nullopt;
     }
 
@@ -239,8 +241,8 @@ private:
                    Writer of_bias) {
         if (!stages().is_stream(place, id))
             return;
-        const checkpoint::NormWeights norm = *stages().norm_weights(place, id);
-        to_.pass_norm(seen_.at(stages().sources(place, id).front()), weight_in(weights, norm.weight),
+        const checkpoint::NormOfRows norm = *stages().norm(place, id);
+        to_.pass_norm(seen_.at(stages().sources(place, id).front()), norm, weight_in(weights, norm.weight),
                       weight_in(weights, norm.bias), of_bias);
     }
 
@@ -258,11 +260,11 @@ private:
 StreamWriters::StreamWriters(const checkpoint::ModelRun& run, std::int64_t position, std::int64_t until,
                              bool sources, cpu::CpuDense& cpu, const Progress& cancel)
     : run_(run), position_(position) {
-    require_one_stream(run.model().architecture());
+    require_one_stream(run.model());
     require_unpatched(run);
     Recorder recorder(*this, sources, cpu, cancel);
     TensorPtr left = recorder.embed();
-    const std::int64_t first = attention_number(run.model().architecture(), {Stack::own, 0});
+    const std::int64_t first = attention_number(run.model().config(), {Stack::own, 0});
     for (std::int64_t n = first; n < until; ++n) {
         cancel.check();
         left = recorder.step(n);
@@ -280,13 +282,10 @@ void StreamWriters::add(const std::vector<Writer>& writers, const Tensor& rows,
     writers_.insert(writers_.end(), writers.begin(), writers.end());
 }
 
-void StreamWriters::pass_norm(const Tensor& x, const TensorPtr& weight, const TensorPtr& bias,
-                              Writer of_bias) {
-    const checkpoint::Architecture& a = run_.model().architecture();
-    steps_.push_back({.writer = writers_.size(),
-                      .rows = {},
-                      .norm = FrozenNorm(x.values(), a.norm, weight, a.norm_eps),
-                      .heads = {}});
+void StreamWriters::pass_norm(const Tensor& x, const checkpoint::NormOfRows& norm, const TensorPtr& weight,
+                              const TensorPtr& bias, Writer of_bias) {
+    steps_.push_back(
+        {.writer = writers_.size(), .rows = {}, .norm = FrozenNorm(x.values(), norm, weight), .heads = {}});
     if (bias != nullptr)
         add({of_bias}, *bias);
 }

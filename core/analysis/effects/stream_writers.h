@@ -74,7 +74,8 @@ private:
     };
     class Recorder;
     void add(const std::vector<Writer>& writers, const Tensor& rows, std::optional<FrozenNorm> branch = {});
-    void pass_norm(const Tensor& x, const TensorPtr& weight, const TensorPtr& bias, Writer of_bias);
+    void pass_norm(const Tensor& x, const checkpoint::NormOfRows& norm, const TensorPtr& weight,
+                   const TensorPtr& bias, Writer of_bias);
 
     const checkpoint::ModelRun& run_;
     std::int64_t position_;

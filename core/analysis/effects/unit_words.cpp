@@ -24,31 +24,37 @@ checkpoint::WeightSet edited_weights(const checkpoint::ModelRun& run, std::int64
 
 /// What 1 of the unit's activation adds to the row that W_U multiplies, but for what norms divide by.
 Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, std::int64_t unit) {
-    const checkpoint::Architecture& architecture = run.model().architecture();
+    const checkpoint::ModelConfig& config = run.model().config();
     const checkpoint::WeightSet layer = edited_weights(run, n),
-                                last = edited_weights(run, attention_count(architecture) - 1);
-    const float* const row = layer[WeightId::mlp_out]->data() + unit * architecture.D;
-    Eigen::ArrayXd direction = ConstNumbers(row, architecture.D).cast<double>();
+                                last = edited_weights(run, attention_count(config) - 1);
+    const float* const row = layer[WeightId::mlp_out]->data() + unit * config.D;
+    Eigen::ArrayXd direction = ConstNumbers(row, config.D).cast<double>();
     const checkpoint::ModelStages& stages = run.model().stages();
-    const checkpoint::AttentionPlace place = attention_place(architecture, n);
-    if (const auto norm = stages.norm_weights(place, TensorId::mlp_out);
+    const checkpoint::AttentionPlace place = attention_place(config, n);
+    if (const auto norm = stages.norm(place, TensorId::mlp_out);
         norm && norm->weight && layer[*norm->weight] != nullptr)
         direction *= numbers_of(*layer[*norm->weight]);
     direction *= stages.branch_scale(place, TensorId::mlp_out).value_or(1.0);
-    if (checkpoint::is_layer_norm(architecture.norm))
+    if (stages.norm({checkpoint::Stack::own, -1}, TensorId::final_norm)->centered)
         direction -= direction.mean();
     if (last[WeightId::final_norm_weight] != nullptr)
         direction *= numbers_of(*last[WeightId::final_norm_weight]);
-    return (direction * architecture.head_scale).matrix().cast<float>();
+    return (direction * stages.head_scale()).matrix().cast<float>();
+}
+
+bool has_experts(const checkpoint::Model& model, checkpoint::Stack stack) {
+    bool any = false;
+    for (std::int64_t l = 0; l < in_stack(model.config(), stack).layers && !any; ++l)
+        any = model.stages().has({stack, l}, TensorId::routing);
+    return any;
 }
 
 } // namespace
 
 bool has_unit_words(const checkpoint::Model& model, checkpoint::Stack stack) {
-    const checkpoint::Architecture& architecture = model.architecture();
     return model.has_head() && stack != checkpoint::Stack::encoder &&
-           model.stages().has({stack, -1}, TensorId::final_norm) && architecture.experts == 0 &&
-           has_one_stream(architecture) && !model.stages().is_stream({stack, 0}, TensorId::norm1) &&
+           model.stages().has({stack, -1}, TensorId::final_norm) && !has_experts(model, stack) &&
+           has_one_stream(model) && !model.stages().is_stream({stack, 0}, TensorId::norm1) &&
            model.weight(WeightId::head_dense) == nullptr;
 }
 

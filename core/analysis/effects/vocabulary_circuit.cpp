@@ -43,7 +43,7 @@ checkpoint::ModelInputs one_token(const checkpoint::Model& model) {
 /// What the MLP of layer 0 makes of a vector alone, behind the norm that stands before it.
 Eigen::RowVectorXf after_first_mlp(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
                                    const Eigen::RowVectorXf& e, const Progress& cancel) {
-    const checkpoint::Architecture& a = model.architecture();
+    const checkpoint::ModelConfig& a = model.config();
     const auto text = std::make_shared<const checkpoint::TextGraph>(
         std::shared_ptr<const checkpoint::Model>(std::shared_ptr<void>(), &model), one_token(model));
     const checkpoint::AttentionPlace place{
@@ -55,7 +55,7 @@ Eigen::RowVectorXf after_first_mlp(const checkpoint::Model& model, const checkpo
     const graph::Node& first = nodes[stages.has(place, TensorId::routing) ? layer_prefix(a, place) + "router"
                                                                           : name(TensorId::mlp_pre)];
     const graph::Node read = input_of(first), from = read.role == graph::Role::stream ? read : input_of(read);
-    const bool is_normed = stages.norm_weights(place, TensorId::mlp_out).has_value();
+    const bool is_normed = stages.norm(place, TensorId::mlp_out).has_value();
     const std::string made = name(is_normed ? TensorId::mlp_raw : TensorId::mlp_out);
     Progress progress{Progress::CancelledWith{cancel}};
     const TensorPtr out = checkpoint::FromRows(text, edits, from.name, {made})
@@ -85,13 +85,13 @@ std::vector<CircuitToken> extreme(std::span<const float> values, std::size_t top
 VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
                                      std::int64_t n, std::int64_t head, std::int64_t token,
                                      TokenVector vector, std::size_t top, const Progress& cancel) {
-    const checkpoint::Architecture& a = model.architecture();
+    const checkpoint::ModelConfig& a = model.config();
     if (!model.has_head())
         fail_input(tr("vocabulary_circuit.no_language_model",
                       "{} has no language-model head, which the circuit needs; open a checkpoint "
                       "that was saved with its head",
                       model.path()));
-    require_direct_circuits(a);
+    require_direct_circuits(model);
     require_number(n, attention_count(a), Numbered::layer);
     require_number(head, a.H, Numbered::head);
     require_number(token, a.vocab, Numbered::token);
@@ -100,20 +100,23 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     const checkpoint::EditedTable words(model, edits, WeightId::word_table),
         out(model, edits, WeightId::output_table);
     cpu::CpuDense cpu;
+    const double embedding_scale = model.stages().embedding_scale(checkpoint::Stack::own);
     Eigen::RowVectorXf e =
-        static_cast<float>(a.embedding_scale) * ConstRow(words.row(token).data(), a.embed_width());
+        static_cast<float>(embedding_scale) * ConstRow(words.row(token).data(), words.own().shape()[1]);
     const TensorPtr map = model.weight(WeightId::embedding_map), dense = model.weight(WeightId::head_dense);
     if (map != nullptr)
         e = Eigen::RowVectorXf(e * whole(map));
     if (vector == TokenVector::first_mlp)
         e = after_first_mlp(model, edits, e, cancel);
+    const double branch_scale =
+        model.stages().branch_scale(attention_place(a, n), TensorId::attn_out).value_or(1.0);
     const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
                                        whole(w[WeightId::W_O]).middleRows(head * dk, dk) *
-                                       static_cast<float>(a.branch_scale);
+                                       static_cast<float>(branch_scale);
     const Eigen::RowVectorXf wanted =
         (e * whole(w[WeightId::W_Q]).middleCols(head * dk, dk)) *
         whole(w[WeightId::W_K]).middleCols(kv * dk, dk).transpose() *
-        static_cast<float>(a.embedding_scale / std::sqrt(static_cast<double>(dk)));
+        static_cast<float>(embedding_scale / std::sqrt(static_cast<double>(dk)));
     // Embeddings that are narrower than the layers are reached through their map and the head's dense layer.
     const auto narrowed = [&](const Eigen::RowVectorXf& row, const TensorPtr& by, bool transposed) {
         if (map == nullptr || by == nullptr)

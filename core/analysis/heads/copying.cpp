@@ -83,14 +83,14 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
                       "{} has no language-model head, so nothing can be copied to its logits; open a "
                       "checkpoint that was saved with its head",
                       model.path()));
-    const checkpoint::Architecture& architecture = model.architecture();
-    require_direct_circuits(architecture);
-    const std::int64_t D = architecture.D, H = architecture.H, Hkv = architecture.Hkv, dk = architecture.dk;
+    const checkpoint::ModelConfig& config = model.config();
+    require_direct_circuits(model);
+    const std::int64_t D = config.D, H = config.H, Hkv = config.Hkv, dk = config.dk;
     cpu::CpuDense cpu;
     const Tensor tables = table_product(model, edits, cpu, cancel);
     std::vector<std::vector<double>> scores;
     for (const std::int64_t l : layers) {
-        const std::int64_t n = attention_number(architecture, {checkpoint::Stack::own, l});
+        const std::int64_t n = attention_number(config, {checkpoint::Stack::own, l});
         const checkpoint::LayerEdits* const of_layer = edits_of(edits, n);
         const checkpoint::WeightSet weights = with_edits(model.layer(n), of_layer);
         const Tensor output(Shape{1, H * dk, D}, weights[WeightId::W_O]->values());

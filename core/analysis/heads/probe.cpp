@@ -20,7 +20,7 @@ bool is_special(const text::Tokenizer& tokenizer, text::TokenId id) {
 
 /// The ids from which random tokens are drawn, ascending.
 std::vector<std::int64_t> ordinary_tokens(const checkpoint::TextModel& model) {
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(model.model->architecture().vocab));
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(model.model->config().vocab));
     std::iota(ids.begin(), ids.end(), std::int64_t{0});
     std::erase_if(ids, [&](std::int64_t id) {
         if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
@@ -48,22 +48,22 @@ std::vector<std::int64_t> beginning(const checkpoint::TextModel& model) {
 
 std::vector<std::vector<std::int64_t>> probe_texts(const checkpoint::TextModel& model,
                                                    const ProbeOptions& options) {
-    const checkpoint::Architecture& architecture = model.model->architecture();
-    if (architecture.encoder != nullptr)
+    const checkpoint::ModelConfig& config = model.model->config();
+    if (config.encoder != nullptr)
         fail_input(tr("probe.model_reads_two_texts",
                       "a {} model reads two texts, and a probe is one; give a text and one for the decoder",
-                      architecture.family));
+                      config.family));
     if (options.length < 1 || options.batch < 1)
         fail_input(tr("probe.probe_texts_random_tokens",
                       "a probe of {} texts with {} random tokens is empty; give at least 1 of each",
                       options.batch, options.length));
     const std::vector<std::int64_t> begin = beginning(model), ordinary = ordinary_tokens(model);
-    const std::int64_t most = (architecture.longest_text() - std::ssize(begin)) / 2;
+    const std::int64_t most = (config.longest_text - std::ssize(begin)) / 2;
     if (options.length > most)
         fail_input(tr("probe.probe_random_tokens_said",
                       "a probe of {} random tokens, repeated once, is longer than the {} tokens for which "
                       "the model has positions; give a length of at most {}",
-                      options.length, architecture.longest_text(), most));
+                      options.length, config.longest_text, most));
     if (ordinary.empty())
         fail_input(tr("probe.special_tokens_alone_probe",
                       "{} has only special tokens, and a probe needs others; give a text",

@@ -55,11 +55,11 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 void check(const TextModel& model, const NeedleOptions& options) {
-    const checkpoint::Architecture& architecture = model.model->architecture();
-    if (architecture.encoder != nullptr || !architecture.causal)
+    const checkpoint::ModelConfig& config = model.model->config();
+    if (config.encoder != nullptr || !config.causal)
         fail_input(tr("retrieval.model_not_go_one",
                       "a {} model does not continue a text, so it retrieves nothing; open a causal model",
-                      architecture.family));
+                      config.family));
     if (model.tokenizer == nullptr)
         fail_input(model.no_tokenizer + " " +
                    tr("retrieval.needle_haystack_texts", "A needle and its haystack are texts."));
@@ -130,13 +130,13 @@ struct Copied {
 /// Adds a token to the heads of layers with attention whose largest weight in the row that predicts it lies
 /// on it in the needle.
 void add_token(Copied& copied, const NeedleText& text, std::int64_t token, const Tensor& rows,
-               const checkpoint::Architecture& architecture) {
+               const checkpoint::ModelConfig& config) {
     if (needle_of(text).contains(token))
         copied.written.insert(token);
     const std::span<const float> all = rows.values();
     const std::size_t T = all.size() / copied.heads.size();
     for (std::size_t n = 0; n < copied.heads.size(); ++n) {
-        if (!architecture.has_attention(static_cast<std::int64_t>(n) / architecture.H))
+        if (!config.has_attention(static_cast<std::int64_t>(n) / config.H))
             continue;
         const auto row = all.subspan(n * T, T);
         const std::int64_t j = std::ranges::max_element(row) - row.begin();
@@ -147,10 +147,9 @@ void add_token(Copied& copied, const NeedleText& text, std::int64_t token, const
 
 Copied answer(const TextModel& model, const checkpoint::ModelEdits& edits, const NeedleText& text,
               Progress& progress) {
-    const checkpoint::Architecture& architecture = model.model->architecture();
-    Copied copied{
-        std::vector<std::set<std::int64_t>>(static_cast<std::size_t>(architecture.layers * architecture.H)),
-        {}};
+    const checkpoint::ModelConfig& config = model.model->config();
+    Copied copied{std::vector<std::set<std::int64_t>>(static_cast<std::size_t>(config.layers * config.H)),
+                  {}};
     checkpoint::Generator generator(model.model, checkpoint::token_inputs(model, text.ids), edits);
     generator.keep_weights(true);
     for (std::int64_t n = 0; n < text.end - text.first && !generator.full(); ++n) {
@@ -158,7 +157,7 @@ Copied answer(const TextModel& model, const checkpoint::ModelEdits& edits, const
         const std::int64_t token = next.candidates[next.taken].id;
         if (std::ranges::find(model.end_ids, token) != model.end_ids.end())
             break;
-        add_token(copied, text, token, *generator.last_weights(progress), architecture);
+        add_token(copied, text, token, *generator.last_weights(progress), config);
         generator.append(token);
     }
     return copied;
@@ -181,13 +180,12 @@ std::vector<NeedleText> needle_texts(const TextModel& model, const NeedleOptions
                        needle = Cut(tokenizer, without_blanks(options.needle)).tokens(),
                        question = Cut(tokenizer, without_blanks(options.question)).tokens(),
                        // Between two parts there is a blank, which may be a token of its own.
-        others = begin + 2 * needle + question + 3,
-                       room = model.model->architecture().longest_text() - others;
+        others = begin + 2 * needle + question + 3, room = model.model->config().longest_text - others;
     if (room < 1)
         fail_input(tr("retrieval.needle_question_answer_take",
                       "needle, question and answer take {} tokens, and the model has positions for {}; give "
                       "a shorter needle",
-                      others, model.model->architecture().longest_text()));
+                      others, model.model->config().longest_text));
     const std::int64_t most = std::min(all, room);
     std::vector<std::int64_t> lengths = options.lengths;
     if (lengths.empty())
@@ -211,10 +209,10 @@ std::vector<NeedleText> needle_texts(const TextModel& model, const NeedleOptions
 Retrieval retrieval(const TextModel& model, const checkpoint::ModelEdits& edits,
                     const std::vector<NeedleText>& texts, const std::function<void(const Retrieval&)>& put,
                     Progress& progress) {
-    const checkpoint::Architecture& architecture = model.model->architecture();
-    const auto H = static_cast<std::size_t>(architecture.H);
+    const checkpoint::ModelConfig& config = model.model->config();
+    const auto H = static_cast<std::size_t>(config.H);
     Retrieval sum;
-    sum.scores.assign(static_cast<std::size_t>(architecture.layers), std::vector<double>(H, 0));
+    sum.scores.assign(static_cast<std::size_t>(config.layers), std::vector<double>(H, 0));
     Retrieval mean = sum;
     for (const NeedleText& text : texts) {
         const Copied copied = answer(model, edits, text, progress);

@@ -159,7 +159,7 @@ void Surveyor::Parts::measure(std::int64_t l, const Trace& trace, const Batch& b
 /// After the last layer's attention there is nothing to measure.
 void Surveyor::Parts::layer(std::int64_t l, Batch& batch, SurveyState& state, Progress& progress) {
     const checkpoint::AttentionPlace place{checkpoint::Stack::own, l};
-    const bool attends = has_attention(batch.runs.text()->model()->architecture(), place);
+    const bool attends = has_attention(batch.runs.text()->model()->config(), place);
     const std::string weights = batch.runs.name(place, TensorId::weights),
                       contributions = batch.runs.name(place, TensorId::contributions);
     std::vector<graph::Part> captures;

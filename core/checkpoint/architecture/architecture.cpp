@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -17,24 +16,12 @@ double Architecture::temperature(std::int64_t l) const {
     return divide_by_layer ? own * static_cast<double>(l + 1) : own;
 }
 
-bool Architecture::has_attention(std::int64_t l) const {
-    return !delta || !delta->layers[static_cast<std::size_t>(l)];
-}
-
 double QueryScale::at(std::int64_t position) const {
     return 1.0 + factor * std::log1p(static_cast<double>((position + 1) / span));
 }
 
-std::int64_t Architecture::key_layer(std::int64_t l) const {
-    return key_layers.empty() ? l : key_layers[static_cast<std::size_t>(l)];
-}
-
 std::optional<double> Architecture::gate_cutoff(std::int64_t l) const {
     return gate_cutoffs.empty() ? std::nullopt : gate_cutoffs[static_cast<std::size_t>(l)];
-}
-
-bool Architecture::has_gated_heads() const {
-    return find_row(names.body, WeightId::W_QG) != nullptr;
 }
 
 bool Architecture::has_experts(std::int64_t l) const {
@@ -47,15 +34,28 @@ std::int64_t Architecture::mlp_width(std::int64_t l) const {
     return d_ffs.empty() ? d_ff : d_ffs[static_cast<std::size_t>(l)];
 }
 
-std::int64_t Architecture::layers_sharing() const {
-    const TensorName* const row = find_row(names.body, WeightId::W_Q);
-    return row == nullptr ? 1 : row->shared_by;
+void Architecture::set_encoder(Architecture own) {
+    own.complete();
+    encoder_architecture = std::make_shared<const Architecture>(std::move(own));
+    encoder = encoder_architecture;
 }
 
-std::int64_t Architecture::longest_text() const {
-    if ((buckets || relative) && position_rows == 0)
-        return std::numeric_limits<std::int64_t>::max();
-    return position_rows > 0 ? std::max<std::int64_t>(0, position_rows - position_offset) : max_positions;
+void Architecture::complete() {
+    if (const TensorName* const row = find_row(names.body, WeightId::W_Q))
+        layers_sharing = row->shared_by;
+    if (copies) {
+        stream_copies = copies->count;
+        active_copy = copies->active;
+    }
+    reads_encoder_table = encoder != nullptr && find_row(names.body, WeightId::word_table) == nullptr;
+    if (position_rows > 0)
+        longest_text = std::max<std::int64_t>(0, position_rows - position_offset);
+    else if (!buckets && !relative)
+        longest_text = max_positions;
+}
+
+const Architecture& in_stack(const Architecture& a, Stack stack) {
+    return stack == Stack::encoder && a.encoder != nullptr ? *a.encoder_architecture : a;
 }
 
 std::int64_t DistanceBuckets::bucket_of(std::int64_t distance) const {

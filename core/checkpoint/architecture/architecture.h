@@ -1,12 +1,13 @@
 #pragma once
 
-#include "core/checkpoint/architecture/activation.h"
 #include "core/checkpoint/architecture/delta.h"
 #include "core/checkpoint/architecture/latent.h"
 #include "core/checkpoint/architecture/name_map.h"
 #include "core/checkpoint/architecture/norms.h"
 #include "core/checkpoint/architecture/positions.h"
 #include "core/checkpoint/architecture/stream_copies.h"
+#include "core/checkpoint/model/model_config.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/graph/attributes.h"
 
 #include <cstdint>
@@ -17,33 +18,16 @@
 
 namespace headscope::checkpoint {
 
-/// More layers in a file are taken for a mistake.
-constexpr std::int64_t most_layers = 10'000;
-
 /// Everything that decides what a checkpoint computes, but for its weights. A family's file makes it from
-/// config.json; the rest of the program knows no family. Every size is at least 1 unless 0 is said to mean
-/// something. Which biases there are is what `names` lists. An encoder-decoder has an architecture for each
-/// of its two stacks of layers.
-struct Architecture {
-    std::string family; ///< model_type, for messages
-    std::string dtype;  ///< as stored: "float32"; empty when it is not said
+/// config.json, and graph_of makes the graph of it; nothing outside of core/checkpoint reads more of it than
+/// its ModelConfig. Which biases there are is what `names` lists.
+struct Architecture : ModelConfig {
     NameMap names;
-    /// Of an encoder-decoder, whose decoder this describes; each of its layers has a cross-attention, which
-    /// reads the encoder's output, between its own attention and the MLP. Null: a model of one stack.
-    std::shared_ptr<const Architecture> encoder;
-    std::int64_t start_id = 0; ///< of the token that a decoder's text begins with
+    std::shared_ptr<const Architecture> encoder_architecture; ///< of `encoder`, the same object
 
-    std::int64_t layers = 0;
-    std::int64_t D = 0;
-    std::int64_t H = 0;
-    std::int64_t Hkv = 0;            ///< divides H
-    std::int64_t dk = 0;             ///< also the width of a value head, but for `latent`
-    std::int64_t d_ff = 0;           ///< width inside the MLP, of layers with one MLP for all tokens
     std::vector<std::int64_t> d_ffs; ///< per layer; empty: d_ff in all
     std::int64_t d_shared = 0;       ///< same of the MLP for all tokens beside the experts; 0: there is none
     std::int64_t d_expert = 0;       ///< same of each expert
-    std::int64_t vocab = 0;          ///< rows of the word table
-    std::int64_t max_positions = 0;  ///< what the model was made for
     std::int64_t experts = 0;        ///< MLPs per layer of which a token uses some; 0: one for all
     std::vector<bool> mixtures;      ///< per layer whether it has the experts; empty: all have, or none
     graph::Route route;              ///< how many, and which fraction of each one's output a token gets
@@ -76,7 +60,6 @@ struct Architecture {
     std::optional<StreamCopies> copies; ///< of the residual stream; with norms before and after branches
 
     // Attention.
-    bool causal = false;
     std::optional<LatentAttention> latent;            ///< keys and values come from a narrow vector
     std::optional<DeltaLayers> delta;                 ///< in place of the attention of some layers
     std::vector<std::optional<std::int64_t>> windows; ///< per layer, if it has one. Causal: how many keys
@@ -84,13 +67,11 @@ struct Architecture {
     std::vector<std::optional<std::int64_t>> chunks;  ///< same, causal: keys of a chunk; see graph::Mask
     QkvPacking qkv = QkvPacking::separate;
     QkNorm qk_norm = QkNorm::none;
-    bool value_norm = false;              ///< RMSNorm over each value head, without weights
-    std::vector<std::int64_t> key_layers; ///< per layer the one whose input and weights make its keys and
-                                          ///< values; empty: its own
-    double qkv_limit = 0.0;               ///< q, k and v are cut to [-limit, limit]; 0: they are not
-    std::optional<double> score_scale;    ///< multiplies the scores; absent: 1/sqrt(dk)
-    bool divide_by_layer = false;         ///< scores are divided by the number of the layer, counted from 1
-    double score_cap = 0.0;               ///< cap tanh(score / cap); 0: none
+    bool value_norm = false;           ///< RMSNorm over each value head, without weights
+    double qkv_limit = 0.0;            ///< q, k and v are cut to [-limit, limit]; 0: they are not
+    std::optional<double> score_scale; ///< multiplies the scores; absent: 1/sqrt(dk)
+    bool divide_by_layer = false;      ///< scores are divided by the number of the layer, counted from 1
+    double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
     Alibi alibi = Alibi::none;
     std::optional<DistanceBuckets> buckets;    ///< a bias per head and bucket is added to the scaled scores
     std::optional<RelativeAttention> relative; ///< terms by content and position are part of the scores
@@ -102,45 +83,41 @@ struct Architecture {
     std::optional<QueryScale> query_scale;              ///< of layers without rotary positions
 
     // MLP and head.
-    Activation activation = Activation::gelu;
+    graph::Function activation = graph::Function::gelu;
     std::vector<std::optional<double>> gate_cutoffs;   ///< per layer; see graph::GaussianTopK. Empty: none
     GatePacking gate = GatePacking::separate;          ///< of models whose MLP has a gate
     GatePacking expert_gate_in = GatePacking::in_turn; ///< of files that hold both in one tensor
-    Activation head_activation = Activation::gelu;     ///< after the head's own dense layer, if it has one
-    bool tied = false;                                 ///< the head multiplies by the word table
-    double head_scale = 1.0;                           ///< multiplies what the head reads; above 0
-    double logit_cap = 0.0;                            ///< cap tanh(logit / cap); 0: none
-    std::string mask_token;                            ///< stands for a hidden word; empty: none
-    std::vector<std::int64_t> end_tokens;              ///< ids that end a text; empty: none is known
+    graph::Function head_activation =
+        graph::Function::gelu; ///< after the head's own dense layer, if it has one
+    double head_scale = 1.0;   ///< multiplies what the head reads; above 0
+    double logit_cap = 0.0;    ///< cap tanh(logit / cap); 0: none
 
     /// What the scaled scores of layer l are divided by on top of sqrt(dk).
     double temperature(std::int64_t l) const;
-    std::int64_t dv() const { return latent ? latent->dv : dk; }
     std::int64_t Dkv() const { return latent ? latent->rank + rotary_width : D; }
     /// As Dims::Dq.
     std::int64_t Dq() const { return latent ? latent->query_rank : 0; }
     /// Whether what attention and MLP return is normed or scaled before it is added.
     bool changes_branches() const { return norms.after_branch || branch_scale != 1.0; }
-    /// Returns true unless layer l has a delta layer in place of attention.
-    bool has_attention(std::int64_t l) const;
     bool has_rotary(std::int64_t l) const { return layer_rope[static_cast<std::size_t>(l)].has_value(); }
     bool has_plain_norm(std::int64_t l) const { return qk_norm == QkNorm::per_head_plain && has_rotary(l); }
-    /// The layer whose input and weights make the keys and values of layer l; l itself in most models.
-    std::int64_t key_layer(std::int64_t l) const;
     /// The cutoff of the MLP's gates in layer l, if it has one.
     std::optional<double> gate_cutoff(std::int64_t l) const;
-    /// Returns true if the head outputs have a gate (see Weights::W_G).
-    bool has_gated_heads() const;
     /// Whether tokens of layer l use some of several experts.
     bool has_experts(std::int64_t l) const;
     /// The width inside the MLP that every token of layer l uses; 0: there is none.
     std::int64_t mlp_width(std::int64_t l) const;
     std::int64_t embed_width() const { return d_embed > 0 ? d_embed : D; }
-    /// Layers after each other that have the same weights; 1 in most models.
-    std::int64_t layers_sharing() const;
-    /// Tokens of the longest text that has positions.
-    std::int64_t longest_text() const;
+
+    /// Makes this the decoder of an encoder-decoder.
+    void set_encoder(Architecture own);
+    /// Sets what follows from the rest: the facts of ModelConfig about shared weights, copies of the
+    /// residual stream and longest_text. Called once, when all else is set.
+    void complete();
 };
+
+/// The encoder where the stack is one of an encoder-decoder, else the architecture itself.
+const Architecture& in_stack(const Architecture& architecture, Stack stack);
 
 /// Throws Error(input) with a sentence that names the first thing which is not computed; `source`: the file.
 void require_supported(const Architecture& architecture, const std::string& source);

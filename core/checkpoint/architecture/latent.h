@@ -14,7 +14,6 @@ struct LatentAttention {
     std::int64_t query_rank =
         0; ///< width of the queries' vector; 0: they come from the D numbers of the norm
     std::int64_t rank = 0;
-    std::int64_t dv = 0;    ///< width of a value head
     double norm_eps = 1e-6; ///< of the norms on both vectors
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/checkpoint/architecture/layout.h"
-#include "core/checkpoint/architecture/weight_id.h"
+#include "core/checkpoint/weights/weight_id.h"
 
 #include <cstdint>
 #include <initializer_list>

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/checks/largest_difference.h"
 #include "core/checkpoint/graph/graph_runs.h"
 

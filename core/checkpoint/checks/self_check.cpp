@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t most_tokens = 16;
 constexpr double exact_within = 1e-5; ///< of sums that float32 rounds
 
-std::string kind_in(const Architecture& architecture, Stack stack, const char* kind) {
-    const std::string name = stack_name(architecture, stack);
+std::string kind_in(const ModelConfig& config, Stack stack, const char* kind) {
+    const std::string name = stack_name(config, stack);
     return name.empty() ? kind : name + " " + kind;
 }
 
@@ -32,18 +32,17 @@ struct Compared {
 };
 
 std::vector<Compared> compared_tensors(const Model& model, const ForwardResult& run) {
-    const Architecture& architecture = model.architecture();
+    const ModelConfig& config = model.config();
     std::vector<Compared> all;
     for (const LayerRun& layer : run.layers)
         all.push_back({model.stages().name(layer.place, TensorId::weights),
-                       layer.trace.stage(TensorId::weights),
-                       kind_in(architecture, layer.place.stack, "attentions"), layer.place.layer, 1e-5});
+                       layer.trace.stage(TensorId::weights), kind_in(config, layer.place.stack, "attentions"),
+                       layer.place.layer, 1e-5});
     for (const auto& [stack, hidden] :
          {std::pair(Stack::encoder, &run.encoder_hidden), std::pair(Stack::own, &run.hidden)})
         for (std::size_t l = 0; l < hidden->size(); ++l)
-            all.push_back({stack_prefix(architecture, stack) + "hidden." + std::to_string(l),
-                           (*hidden)[l].get(), kind_in(architecture, stack, "hidden"),
-                           static_cast<std::int64_t>(l), 5e-5});
+            all.push_back({stack_prefix(config, stack) + "hidden." + std::to_string(l), (*hidden)[l].get(),
+                           kind_in(config, stack, "hidden"), static_cast<std::int64_t>(l), 5e-5});
     if (run.logits != nullptr)
         all.push_back({"logits", run.logits.get(), "logits", std::nullopt, 2e-4});
     return all;
@@ -78,7 +77,7 @@ void add_double_precision(const ModelGraph& built, const Model& model, const std
 /// Compares each sum of the stream with the sum of its terms in double precision.
 void add_residual_sums(const graph::Graph& graph, const Model& model, const ForwardResult& run,
                        std::vector<ReferenceRow>& rows) {
-    const Architecture& architecture = model.architecture();
+    const ModelConfig& config = model.config();
     std::map<graph::NodeId, const Tensor*> numbers;
     for (const BlockRun& block : run.blocks)
         if (const auto node = graph.try_find(model.stages().name(block.place, block.id)))
@@ -93,7 +92,7 @@ void add_residual_sums(const graph::Graph& graph, const Model& model, const Forw
         LargestDifference& comparison =
             by_layer
                 .try_emplace({node.location.stack, node.location.layer},
-                             kind_in(architecture, static_cast<Stack>(node.location.stack), "residual sums"),
+                             kind_in(config, static_cast<Stack>(node.location.stack), "residual sums"),
                              node.location.layer < 0 ? std::nullopt : std::optional(node.location.layer),
                              exact_within)
                 .first->second;
@@ -109,11 +108,10 @@ void add_residual_sums(const graph::Graph& graph, const Model& model, const Forw
         rows.push_back(comparison.row());
 }
 
-void add_weight_sums(const Architecture& architecture, const ForwardResult& run,
-                     std::vector<ReferenceRow>& rows) {
+void add_weight_sums(const ModelConfig& config, const ForwardResult& run, std::vector<ReferenceRow>& rows) {
     for (const LayerRun& layer : run.layers) {
-        LargestDifference comparison(kind_in(architecture, layer.place.stack, "weight sums"),
-                                     layer.place.layer, exact_within);
+        LargestDifference comparison(kind_in(config, layer.place.stack, "weight sums"), layer.place.layer,
+                                     exact_within);
         const Tensor& weights = *layer.trace.stage(TensorId::weights);
         const Shape& shape = weights.shape();
         const std::int64_t Tk = shape[3], per_head = shape[2], per_text = shape[1] * shape[2];
@@ -156,7 +154,7 @@ ModelInputs self_check_inputs(const TextModel& model) {
     source.tokens.resize(std::min(source.tokens.size(), ids.size()));
     source.token_types.resize(std::min(source.token_types.size(), ids.size()));
     source.attention_mask.resize(std::min(source.attention_mask.size(), ids.size()));
-    return token_inputs(model, decoder_ids(model.model->architecture(), std::move(ids)), {source});
+    return token_inputs(model, decoder_ids(model.model->config(), std::move(ids)), {source});
 }
 
 std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& inputs,
@@ -176,7 +174,7 @@ std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& in
     std::vector<ReferenceRow> rows;
     add_double_precision(built, model, all, progress, rows);
     add_residual_sums(built.graph, model, run, rows);
-    add_weight_sums(model.architecture(), run, rows);
+    add_weight_sums(model.config(), run, rows);
     rows.push_back(second_run(all, compared_tensors(model, again)));
     progress.set_part(0.0F, 1.0F);
     progress.report(1.0F);

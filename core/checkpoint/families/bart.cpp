@@ -97,7 +97,7 @@ Architecture read_bart_like(const ConfigReader& reader, const BartLike& family) 
     }
     if (a.tied)
         tied_to->emplace_back(word_table, "lm_head.weight");
-    a.encoder = std::make_shared<const Architecture>(std::move(encoder));
+    a.set_encoder(std::move(encoder));
     return a;
 }
 

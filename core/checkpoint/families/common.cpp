@@ -14,25 +14,25 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, Activation>, 18> activations{
-    {{"gelu", Activation::gelu},
-     {"gelu_python", Activation::gelu},
-     {"gelu_new", Activation::gelu_tanh},
-     {"gelu_pytorch_tanh", Activation::gelu_tanh},
-     {"gelu_python_tanh", Activation::gelu_tanh},
-     {"gelu_fast", Activation::gelu_tanh},
-     {"gelu_accurate", Activation::gelu_tanh},
-     {"quick_gelu", Activation::gelu_quick},
-     {"relu", Activation::relu},
-     {"relu6", Activation::relu6},
-     {"relu2", Activation::relu_square},
-     {"leaky_relu", Activation::leaky_relu},
-     {"silu", Activation::silu},
-     {"swish", Activation::silu},
-     {"mish", Activation::mish},
-     {"tanh", Activation::tanh},
-     {"sigmoid", Activation::sigmoid},
-     {"linear", Activation::linear}}};
+constexpr std::array<std::pair<std::string_view, graph::Function>, 18> activations{
+    {{"gelu", graph::Function::gelu},
+     {"gelu_python", graph::Function::gelu},
+     {"gelu_new", graph::Function::gelu_tanh},
+     {"gelu_pytorch_tanh", graph::Function::gelu_tanh},
+     {"gelu_python_tanh", graph::Function::gelu_tanh},
+     {"gelu_fast", graph::Function::gelu_tanh},
+     {"gelu_accurate", graph::Function::gelu_tanh},
+     {"quick_gelu", graph::Function::gelu_quick},
+     {"relu", graph::Function::relu},
+     {"relu6", graph::Function::relu6},
+     {"relu2", graph::Function::relu_square},
+     {"leaky_relu", graph::Function::leaky_relu},
+     {"silu", graph::Function::silu},
+     {"swish", graph::Function::silu},
+     {"mish", graph::Function::mish},
+     {"tanh", graph::Function::tanh},
+     {"sigmoid", graph::Function::sigmoid},
+     {"linear", graph::Function::identity}}};
 
 /// Layers that read another text make another model.
 void refuse_cross_attention(const ConfigReader& reader) {
@@ -82,7 +82,7 @@ void set_mixture(const MixtureNames& names, Architecture& a) {
     for (TensorName& row : a.names.body)
         if (std::ranges::find(of_mlp, row.weight) != of_mlp.end())
             row.layers = InLayers::dense;
-    a.expert_gate = {.function = function_of(a.activation)};
+    a.expert_gate = {.function = a.activation};
     const std::string layer = "layers.{l}.";
     const auto add = [&](WeightId weight, const std::string& name, Layout how, Extent in, Extent out) {
         a.names.body.push_back({weight, layer + name, how, in, out, false, InLayers::mixtures});
@@ -99,11 +99,11 @@ void set_mixture(const MixtureNames& names, Architecture& a) {
     add(mlp_out, shared + ".down_proj.weight", Layout::linear, E::d_shared, E::D);
 }
 
-Activation read_activation(const ConfigReader& reader, const char* key, const char* usual) {
+graph::Function read_activation(const ConfigReader& reader, const char* key, const char* usual) {
     return activation_named(reader, key, reader.text(key, usual));
 }
 
-Activation activation_named(const ConfigReader& reader, const char* key, const std::string& name) {
+graph::Function activation_named(const ConfigReader& reader, const char* key, const std::string& name) {
     const auto row =
         std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
     if (row == activations.end())

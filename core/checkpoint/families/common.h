@@ -94,9 +94,9 @@ struct MixtureNames {
 void set_mixture(const MixtureNames& names, Architecture& architecture);
 
 /// The activation that a key names, or the usual one where it is missing.
-Activation read_activation(const ConfigReader& reader, const char* key, const char* usual);
+graph::Function read_activation(const ConfigReader& reader, const char* key, const char* usual);
 /// The one of that name, which `key` gave.
-Activation activation_named(const ConfigReader& reader, const char* key, const std::string& name);
+graph::Function activation_named(const ConfigReader& reader, const char* key, const std::string& name);
 
 /// Gives a window to the layers that slide: those layer_types names, or where it is missing those `slides`
 /// names. A missing key means `usual`, null means that no layer has one.

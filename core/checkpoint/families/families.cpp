@@ -134,7 +134,8 @@ Architecture read_architecture(std::string_view text, const std::string& source)
     Architecture architecture = family->nested ? family->read(reader) : read_text_family(*family, reader);
     require_supported(architecture, source);
     if (architecture.encoder != nullptr)
-        require_supported(*architecture.encoder, source);
+        require_supported(*architecture.encoder_architecture, source);
+    architecture.complete();
     return architecture;
 }
 

@@ -115,8 +115,7 @@ void read_delta_layers(const ConfigReader& reader, Architecture& a) {
                       .Hqk = reader.size("linear_num_key_heads", 16),
                       .dk = reader.size("linear_key_head_dim", 128),
                       .dv = reader.size("linear_value_head_dim", 128),
-                      .kernel = reader.size("linear_conv_kernel_dim", 4),
-                      .layers = {}};
+                      .kernel = reader.size("linear_conv_kernel_dim", 4)};
     if (delta.H % delta.Hqk != 0)
         reader.refuse("linear_num_value_heads",
                       tr("qwen.multiple_key_heads", "a multiple of linear_num_key_heads = {}", delta.Hqk));
@@ -131,17 +130,19 @@ void read_delta_layers(const ConfigReader& reader, Architecture& a) {
             reader.refuse("layer_types",
                           tr("qwen.list_delta_full",
                              "a list of {} entries, linear_attention or full_attention", a.layers));
-        delta.layers.push_back(type == "linear_attention");
+        a.delta_layers.push_back(type == "linear_attention");
     }
-    if (std::ranges::find(delta.layers, false) == delta.layers.end())
+    if (std::ranges::find(a.delta_layers, false) == a.delta_layers.end())
         reader.refuse("layer_types",
                       tr("qwen.some_full_attention",
                          "a list with full_attention: a model without attention is not shown"));
     for (TensorName& row : a.names.body)
         if (row.name.find(".self_attn.") != std::string::npos)
             row.layers = InLayers::attention;
-    if (std::ranges::find(delta.layers, true) == delta.layers.end())
+    if (std::ranges::find(a.delta_layers, true) == a.delta_layers.end()) {
+        a.delta_layers.clear();
         return;
+    }
     const auto add = [&](WeightId weight, const char* name, Layout how, E in, E out = E::none) {
         a.names.body.push_back(
             {weight, std::string("layers.{l}.linear_attn.") + name, how, in, out, false, InLayers::delta});
@@ -226,7 +227,7 @@ Architecture read_qwen3_next(const ConfigReader& reader) {
     Architecture a = read_qwen3_like(
         reader, {.family = "qwen3_next", .defaults = defaults, .Hkv = 2, .rope = {.usual_part = 0.25}});
     a.norm = NormKind::rms_plus_one;
-    if (a.activation != Activation::silu) // which delta layers and experts share
+    if (a.activation != graph::Function::silu) // which delta layers and experts share
         reader.refuse("hidden_act",
                       tr("qwen.silu_only", "silu: delta layers with another activation are not computed"));
     const bool bias = find_row(a.names.body, WeightId::b_Q) != nullptr;

@@ -132,7 +132,7 @@ Architecture read_t5_like(const ConfigReader& reader, const char* family, const 
         a.head_scale = 1.0 / std::sqrt(static_cast<double>(a.D));
     a.start_id =
         reader.integer("decoder_start_token_id", 0).value_or(reader.integer("pad_token_id", 0).value_or(0));
-    a.encoder = std::make_shared<const Architecture>(std::move(encoder));
+    a.set_encoder(std::move(encoder));
     return a;
 }
 

@@ -82,7 +82,7 @@ public:
     Adapting(const Adapter& adapter, const Architecture& architecture, TensorFiles& files, Adapted& to)
         : adapter_(adapter), a_(architecture), files_(files), to_(to) {
         if (a_.encoder != nullptr)
-            add_tensors(*a_.encoder, files_, tensors_);
+            add_tensors(*a_.encoder_architecture, files_, tensors_);
         add_tensors(a_, files_, tensors_);
     }
 

@@ -122,9 +122,9 @@ LocalModel describe_model(const std::string& name, const std::string& path) {
     found.path = path;
     try {
         const Model model = Model::open(path);
-        found.family = model.architecture().family;
-        found.layers = model.architecture().layers;
-        found.H = model.architecture().H;
+        found.family = model.config().family;
+        found.layers = model.config().layers;
+        found.H = model.config().H;
         for (const auto& [dtype, numbers] : model.report().parameters)
             found.parameters += numbers;
         for (const TensorFiles::File& file : model.files().files())

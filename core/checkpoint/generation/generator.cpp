@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/generation/predictions.h"
+#include "core/checkpoint/graph/model_stages.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,27 +13,27 @@ namespace headscope::checkpoint {
 namespace {
 
 void check_prompt(const Model& model, const ModelInputs& prompt) {
-    const Architecture& architecture = model.architecture();
-    if (!architecture.causal)
+    const ModelConfig& config = model.config();
+    if (!config.causal)
         fail_input(tr("generator.model_reads_each_text",
                       "{}: this {} model reads each text as a whole and does not continue it; open a model "
                       "that predicts the next token, such as gpt2 or llama",
-                      model.path(), architecture.family));
+                      model.path(), config.family));
     if (!model.has_head())
         fail_input(tr("generator.checkpoint_no_language_model",
                       "{}: the checkpoint has no language-model head, so it predicts no token; get one that "
                       "was saved for causal language modeling",
                       model.path()));
     model.require_runnable();
-    check_inputs(prompt, architecture);
+    check_inputs(prompt, model);
     if (prompt.B != 1)
         fail_input(tr("common.texts_batch_give_one", "there are {} texts in the batch; give one", prompt.B));
     if (std::ranges::find(prompt.attention_mask, 0) != prompt.attention_mask.end())
         fail_input(tr("generator.prompt_padding_leave_out", "the prompt has padding; leave it out"));
-    if (prompt.T > architecture.longest_text())
+    if (prompt.T > config.longest_text)
         fail_input(tr("generator.prompt_tokens_model_positions",
                       "the prompt has {} tokens, and the model has positions for {}; give a shorter one",
-                      prompt.T, architecture.longest_text()));
+                      prompt.T, config.longest_text));
 }
 
 } // namespace
@@ -41,11 +42,11 @@ namespace {
 
 /// The nodes that a generator asks for: the output of the last layer, and each layer's weights.
 std::vector<std::string> captures_of(const Model& model) {
-    const Architecture& architecture = model.architecture();
-    std::vector<std::string> captures{layer_prefix(architecture, {Stack::own, -1}) + "hidden." +
-                                      std::to_string(architecture.layers)};
-    for (std::int64_t l = 0; l < architecture.layers; ++l)
-        if (architecture.has_attention(l))
+    const ModelConfig& config = model.config();
+    std::vector<std::string> captures{layer_prefix(config, {Stack::own, -1}) + "hidden." +
+                                      std::to_string(config.layers)};
+    for (std::int64_t l = 0; l < config.layers; ++l)
+        if (config.has_attention(l))
             captures.push_back(model.stages().name({Stack::own, l}, TensorId::weights));
     return captures;
 }
@@ -62,14 +63,14 @@ Generator::Generator(std::shared_ptr<const Model> model, const ModelInputs& prom
 }
 
 void Generator::append(std::int64_t id) {
-    const Architecture& architecture = model_->architecture();
+    const ModelConfig& config = model_->config();
     if (full())
         fail_input(tr("generator.text_tokens_model_positions",
                       "the text has {} tokens, and the model has positions for no more; take some back",
                       length()));
-    if (id < 0 || id >= architecture.vocab)
+    if (id < 0 || id >= config.vocab)
         fail_input(tr("generator.token_should_0", "the token is {}; it should be from 0 to {}", id,
-                      architecture.vocab - 1));
+                      config.vocab - 1));
     text_.ids.push_back(id);
     ++text_.T;
     logits_ = weights_ = nullptr;
@@ -120,7 +121,7 @@ std::string Generator::weights_of(std::int64_t l) const {
 
 /// Runs the tokens up to `end` that are not cached.
 void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
-    const Architecture& architecture = model_->architecture();
+    const ModelConfig& config = model_->config();
     ModelInputs text = text_;
     text.T = end;
     text.ids.resize(static_cast<std::size_t>(end));
@@ -128,28 +129,28 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
     std::vector<std::string> wanted;
     if (is_last)
         wanted.push_back(growing_.end());
-    for (std::int64_t l = 0; weights && l < architecture.layers; ++l)
-        if (architecture.has_attention(l))
+    for (std::int64_t l = 0; weights && l < config.layers; ++l)
+        if (config.has_attention(l))
             wanted.push_back(weights_of(l));
     std::int64_t first = 0;
     const auto rows = growing_.run(text, wanted, first, progress);
     if (!is_last)
         return;
-    const auto D = static_cast<std::size_t>(architecture.D);
-    const TensorPtr last = std::make_shared<const Tensor>(Shape{1, 1, architecture.D},
-                                                          rows.at(growing_.end())->values().last(D));
+    const auto D = static_cast<std::size_t>(config.D);
+    const TensorPtr last =
+        std::make_shared<const Tensor>(Shape{1, 1, config.D}, rows.at(growing_.end())->values().last(D));
     TensorPtr logits = growing_.logits(last, progress);
     if (!logits->all_finite())
         fail_input(not_finite_logits(end - 1));
     logits_ = std::move(logits);
     if (!weights)
         return;
-    auto kept = std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end}, 0.0F);
-    for (std::int64_t l = 0; l < architecture.layers; ++l) {
-        if (!architecture.has_attention(l))
+    auto kept = std::make_shared<Tensor>(Shape{config.layers, config.H, end}, 0.0F);
+    for (std::int64_t l = 0; l < config.layers; ++l) {
+        if (!config.has_attention(l))
             continue;
         const Tensor& all = *rows.at(weights_of(l));
-        for (std::int64_t h = 0; h < architecture.H; ++h)
+        for (std::int64_t h = 0; h < config.H; ++h)
             std::copy_n(all.data() + all.offset(0, h, end - first - 1, 0), end,
                         kept->data() + kept->offset(l, h, 0));
     }
@@ -162,7 +163,7 @@ void Generator::read_cache(std::int64_t l, std::int64_t g, std::int64_t i, std::
 }
 
 std::int64_t Generator::row_bytes() const {
-    const Architecture& a = model_->architecture();
+    const ModelConfig& a = model_->config();
     return a.Hkv * (a.dk + a.dv()) * static_cast<std::int64_t>(sizeof(float));
 }
 
@@ -172,21 +173,21 @@ std::int64_t Generator::source_rows() const {
 }
 
 std::int64_t Generator::cache_bytes() const {
-    const Architecture& a = model_->architecture();
+    const ModelConfig& a = model_->config();
     const std::int64_t layers =
-        a.delta ? std::ranges::count(a.delta->layers, false) : a.layers; // delta layers keep no keys
+        a.layers - std::ranges::count(a.delta_layers, true); // delta layers keep no keys
     return layers * row_bytes() * (cached() + source_rows());
 }
 
 std::int64_t Generator::read_bytes() const {
     std::int64_t rows = 0;
-    const Architecture& a = model_->architecture();
+    const ModelConfig& a = model_->config();
     for (std::int64_t l = 0; l < a.layers; ++l) {
         if (!a.has_attention(l))
             continue;
-        const auto& window = a.windows[static_cast<std::size_t>(l)];
+        const std::optional<std::int64_t> window = model_->stages().window({Stack::own, l});
         std::int64_t read = window ? std::min(*window, cached()) : cached();
-        if (const auto chunk = a.chunks[static_cast<std::size_t>(l)]; chunk && read > 0)
+        if (const auto chunk = model_->stages().chunk({Stack::own, l}); chunk && read > 0)
             read = (read - 1) % *chunk + 1;
         rows += read + source_rows();
     }

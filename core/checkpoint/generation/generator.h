@@ -30,7 +30,7 @@ public:
     const std::vector<std::int64_t>& ids() const { return text_.ids; }
     std::int64_t length() const { return text_.T; }
     /// The model has positions for no further token.
-    bool full() const { return length() >= model_->architecture().longest_text(); }
+    bool full() const { return length() >= model_->config().longest_text; }
 
     /// Puts a token behind the text. Throws Error(input) when the text is full or the vocabulary has no such
     /// id.

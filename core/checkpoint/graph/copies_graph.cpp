@@ -187,7 +187,7 @@ Value CopiesBuilder::layer_out(const Value& corrected) {
     if (copies_.scales_active)
         x = g_.multiply(labels::corrected_scaled, x, *weight_(W::active_scale));
     const Value gate = g_.linear(labels::layer_gate, x, *weight_(W::layer_gate));
-    const Value act = g_.gate(labels::layer_act, gate, layer_in(), {.function = function_of(a_.activation)});
+    const Value act = g_.gate(labels::layer_act, gate, layer_in(), {.function = a_.activation});
     const Value raw = g_.linear(labels::layer_raw, act, *weight_(W::layer_out));
     return g_.with_role(g_.rms_norm(labels::layer_out, raw, weight_(W::layer_norm), a_.norm_eps), Role::adds);
 }

@@ -18,7 +18,7 @@ void add_head(const graph::Builder& root, LeafBuilder& leaves, const StackText& 
         x = g.scale(labels::head_scaled, x, {.factor = a.head_scale});
     if (const graph::OptionalValue dense = weight(WeightId::head_dense)) {
         x = g.linear(labels::head_dense, x, *dense, weight(WeightId::head_dense_bias));
-        x = g.activation(labels::head_act, x, function_of(a.head_activation));
+        x = g.activation(labels::head_act, x, a.head_activation);
         x = add_norm(g, labels::head_norm, a, x, weight(WeightId::head_norm_weight),
                      weight(WeightId::head_norm_bias));
     }

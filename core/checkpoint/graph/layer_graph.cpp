@@ -290,7 +290,7 @@ private:
                 .b_in = weight(mlp_, W::mlp_in_bias),
                 .b_gate = weight(mlp_, W::mlp_gate_bias),
                 .b_out = weight(mlp_, W::mlp_out_bias),
-                .function = function_of(a_.activation),
+                .function = a_.activation,
                 .sparse_gate = sparse_gate()};
     }
 

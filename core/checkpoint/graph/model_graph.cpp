@@ -1,6 +1,7 @@
 #include "core/checkpoint/graph/model_graph.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/graph/copies_graph.h"
 #include "core/checkpoint/graph/embedding_graph.h"
 #include "core/checkpoint/graph/head_graph.h"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/model/stacks.h"
@@ -14,6 +13,8 @@
 #include <string>
 
 namespace headscope::checkpoint {
+
+struct Architecture;
 
 // Temporary: the graph of a model from its Architecture, until each family builds its graph from its
 // configuration.

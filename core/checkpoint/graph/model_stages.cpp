@@ -2,10 +2,13 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/model/model_edits.h"
+#include "core/graph/labels.h"
 #include "core/trace/stage.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -38,17 +41,17 @@ std::string_view name_of(TensorId id) {
 } // namespace
 
 ModelStages::ModelStages(const Architecture& architecture, bool has_head)
-    : architecture_(architecture), built_(graph_of_one_token(architecture, has_head)) {
-    const std::int64_t count = attention_count(architecture_);
+    : config_(architecture), built_(graph_of_one_token(architecture, has_head)) {
+    const std::int64_t count = attention_count(config_);
     for (std::int64_t n = 0; n < count; ++n) {
         NodeId end = std::numeric_limits<NodeId>::max();
         if (n + 1 < count)
-            end = find(attention_place(architecture_, n + 1), TensorId::resid_in)->node;
-        layers_.push_back(layer_at(attention_place(architecture_, n), end));
+            end = find(attention_place(config_, n + 1), TensorId::resid_in)->node;
+        layers_.push_back(layer_at(attention_place(config_, n), end));
     }
-    for (const Stack stack : stacks_of(architecture_)) {
-        const std::int64_t first = attention_number(architecture_, {stack, 0});
-        Layer& last = layers_[static_cast<std::size_t>(last_of_stack(architecture_, first))];
+    for (const Stack stack : stacks_of(config_)) {
+        const std::int64_t first = attention_number(config_, {stack, 0});
+        Layer& last = layers_[static_cast<std::size_t>(last_of_stack(config_, first))];
         for (const TensorId id : {TensorId::merged, TensorId::final_norm})
             if (auto found = find({stack, -1}, id); found && stack != Stack::cross) {
                 add_sources(last.stages, graph().node(found->node), found->sources);
@@ -63,15 +66,16 @@ AttentionPlace ModelStages::named_place(AttentionPlace place, TensorId stage) co
         return place;
     const AttentionPlace own{Stack::own, place.layer};
     const auto has = [&](AttentionPlace at) {
-        return graph().try_find(layer_prefix(architecture_, at).append(name_of(stage))).has_value();
+        return graph().try_find(layer_prefix(config_, at).append(name_of(stage))).has_value();
     };
     return !has(place) && has(own) ? own : place;
 }
 
 std::string ModelStages::name(AttentionPlace place, TensorId stage) const {
-    if (stage == TensorId::logits || stage == TensorId::probabilities)
+    constexpr std::array of_head{TensorId::logits, TensorId::probabilities, TensorId::W_U, TensorId::b_U};
+    if (std::ranges::find(of_head, stage) != of_head.end())
         return std::string(name_of(stage));
-    return layer_prefix(architecture_, named_place(place, stage)).append(name_of(stage));
+    return layer_prefix(config_, named_place(place, stage)).append(name_of(stage));
 }
 
 std::optional<ModelStages::Stage> ModelStages::find(AttentionPlace place, TensorId id) const {
@@ -132,13 +136,13 @@ void ModelStages::add_sources(const std::vector<Stage>& candidates, const graph:
 }
 
 const ModelStages::Layer& ModelStages::layer(AttentionPlace place) const {
-    const std::int64_t layers = in_stack(architecture_, place.stack).layers;
+    const std::int64_t layers = in_stack(config_, place.stack).layers;
     if (place.layer < -1 || place.layer >= layers)
         fail_input(tr("common.no_layer_layers_numbered", "there is no layer {}; layers are numbered 0 to {}",
                       place.layer, layers - 1));
-    std::int64_t n = attention_number(architecture_, {place.stack, std::max<std::int64_t>(place.layer, 0)});
+    std::int64_t n = attention_number(config_, {place.stack, std::max<std::int64_t>(place.layer, 0)});
     if (place.layer < 0)
-        n = last_of_stack(architecture_, n);
+        n = last_of_stack(config_, n);
     return layers_[static_cast<std::size_t>(n)];
 }
 
@@ -158,7 +162,8 @@ const std::vector<TensorId>& ModelStages::in_layer(AttentionPlace place) const {
 }
 
 bool ModelStages::has(AttentionPlace place, TensorId id) const {
-    return is_stage(id) ? find(place, id).has_value() : stage(place, id) != nullptr;
+    return is_stage(id) ? find(place, id).has_value()
+                        : stage(place, id) != nullptr || (place.layer < 0 && find(place, id).has_value());
 }
 
 std::vector<TensorId> ModelStages::around_layers(Stack stack, bool before) const {
@@ -186,16 +191,31 @@ std::vector<TensorId> ModelStages::sources(AttentionPlace place, TensorId id) co
     return found == nullptr ? std::vector<TensorId>() : found->sources;
 }
 
-std::optional<NormWeights> ModelStages::norm_weights(AttentionPlace place, TensorId id) const {
+std::optional<NormOfRows> ModelStages::norm(AttentionPlace place, TensorId id) const {
     const graph::Node* const norm = node(place, id);
     if (norm == nullptr || (norm->op != Op::layer_norm && norm->op != Op::rms_norm))
         return std::nullopt;
+    return norm_of(*norm);
+}
+
+NormOfRows ModelStages::norm_of(const graph::Node& norm) const {
     const auto parameter = [&](std::size_t input) {
-        return input < norm->inputs.size()
-                   ? std::optional(built_.weights.at(graph().node(norm->inputs[input].node).name).weight)
+        return input < norm.inputs.size()
+                   ? std::optional(built_.weights.at(graph().node(norm.inputs[input].node).name).weight)
                    : std::nullopt;
     };
-    return NormWeights{.weight = parameter(1), .bias = parameter(2)};
+    const auto offset = [&] {
+        const auto* const weight =
+            norm.inputs.size() < 2
+                ? nullptr
+                : std::get_if<graph::Parameter>(&graph().node(norm.inputs[1].node).attributes);
+        return weight == nullptr ? 0.0 : weight->offset;
+    };
+    return {.centered = norm.op == Op::layer_norm,
+            .eps = std::get<graph::Norm>(norm.attributes).eps,
+            .adds_one = offset() != 0,
+            .weight = parameter(1),
+            .bias = parameter(2)};
 }
 
 std::optional<double> ModelStages::branch_scale(AttentionPlace place, TensorId id) const {
@@ -224,6 +244,121 @@ TensorId ModelStages::attention_output(AttentionPlace place) const {
     const auto renamed = std::ranges::find_if(
         stages, [](const Stage& stage) { return stage.is_alias && stage.id != TensorId::resid_in; });
     return renamed->id;
+}
+
+const graph::Node& ModelStages::made_by(AttentionPlace place, TensorId id) const {
+    return graph()[name(place, id)];
+}
+
+std::optional<Shape> ModelStages::parameter_shape(AttentionPlace place, TensorId weight) const {
+    const auto found = find(place, weight);
+    if (!found || graph().node(found->node).op != Op::parameter)
+        return std::nullopt;
+    return graph().node(found->node).axes.shape();
+}
+
+bool ModelStages::has_parameter(AttentionPlace place, TensorId weight) const {
+    return parameter_shape(place, weight).has_value();
+}
+
+std::int64_t ModelStages::width(AttentionPlace place, TensorId stage) const {
+    return made_by(place, stage).axes.back(0).size;
+}
+
+bool ModelStages::has_relative_terms(AttentionPlace place) const {
+    return has(place, TensorId::c2p) || has(place, TensorId::p2c);
+}
+
+bool ModelStages::has_latent_keys(AttentionPlace place) const {
+    const auto source = place.stack == Stack::cross ? std::nullopt : find(place, TensorId::x_kv);
+    return source && graph().node(source->node).op == Op::concat;
+}
+
+bool ModelStages::has_norm_of_queries(AttentionPlace place) const {
+    return has(place, TensorId::q_normed);
+}
+
+std::optional<std::int64_t> ModelStages::window(AttentionPlace place) const {
+    const auto* const mask = std::get_if<graph::Mask>(&made_by(place, TensorId::masked).attributes);
+    if (mask == nullptr || !mask->before)
+        return std::nullopt;
+    return config_.causal ? *mask->before + 1 : *mask->before;
+}
+
+std::optional<std::int64_t> ModelStages::chunk(AttentionPlace place) const {
+    const auto* const mask = std::get_if<graph::Mask>(&made_by(place, TensorId::masked).attributes);
+    return mask == nullptr ? std::nullopt : mask->chunk;
+}
+
+graph::Function ModelStages::activation(AttentionPlace place) const {
+    const graph::Node& act = made_by(place, TensorId::mlp_act);
+    if (const auto* const gate = std::get_if<graph::Gate>(&act.attributes))
+        return gate->function;
+    return std::get<graph::Activation>(act.attributes).function;
+}
+
+std::optional<double> ModelStages::gate_cutoff(AttentionPlace place) const {
+    if (!has(place, TensorId::mlp_sparse))
+        return std::nullopt;
+    return std::get<graph::GaussianTopK>(made_by(place, TensorId::mlp_sparse).attributes).deviations;
+}
+
+graph::Route ModelStages::route(AttentionPlace place) const {
+    return std::get<graph::Route>(made_by(place, TensorId::routing).attributes);
+}
+
+const graph::Node& ModelStages::in_layer(AttentionPlace place, const graph::Label& label) const {
+    return graph()[layer_prefix(config_, place).append(label.name)];
+}
+
+double ModelStages::delta_eps(AttentionPlace place) const {
+    return std::get<graph::Norm>(in_layer(place, graph::labels::delta_heads).attributes).eps;
+}
+
+graph::Gate ModelStages::expert_gate(AttentionPlace place) const {
+    return std::get<graph::Gate>(
+        in_layer(named_place(place, TensorId::routing), graph::labels::expert_act).attributes);
+}
+
+bool ModelStages::scales_expert_input(AttentionPlace place) const {
+    return std::get<graph::Experts>(
+               in_layer(named_place(place, TensorId::routing), graph::labels::expert_in).attributes)
+        .scaled_input;
+}
+
+double ModelStages::score_cap(AttentionPlace place) const {
+    return std::get<graph::Scale>(made_by(place, TensorId::scaled).attributes).cap;
+}
+
+const graph::Node* ModelStages::around(Stack stack, const graph::Label& label) const {
+    const std::string name(label.name);
+    const Stack of = stack == Stack::encoder ? Stack::encoder : Stack::own;
+    auto found = graph().try_find(stack_prefix(config_, of) + name);
+    if (!found && of == Stack::own)
+        found = graph().try_find(name); // of the head, also in an encoder-decoder
+    return found ? &graph().node(*found) : nullptr;
+}
+
+NormOfRows ModelStages::norm_around(Stack stack, const graph::Label& label) const {
+    return norm_of(*around(stack, label));
+}
+
+double ModelStages::embedding_scale(Stack stack) const {
+    const graph::Node* words = around(stack, graph::labels::word_embedding);
+    if (words == nullptr)
+        words = around(stack, graph::labels::embedding);
+    return std::get<graph::Embedding>(words->attributes).factor;
+}
+
+double ModelStages::head_scale() const {
+    const graph::Node* const scaled = around(Stack::own, graph::labels::head_scaled);
+    return scaled == nullptr ? 1.0 : std::get<graph::Scale>(scaled->attributes).factor;
+}
+
+double ModelStages::logit_cap() const {
+    const graph::Node* const logits = around(Stack::own, graph::labels::logits);
+    const auto* const scale = logits == nullptr ? nullptr : std::get_if<graph::Scale>(&logits->attributes);
+    return scale == nullptr ? 0.0 : scale->cap;
 }
 
 } // namespace headscope::checkpoint

@@ -8,8 +8,12 @@
 
 namespace headscope::checkpoint {
 
-/// The weights of a norm.
-struct NormWeights {
+/// How a norm is computed: x, less its mean if `centered`, is divided by the root of the mean square plus
+/// eps, then multiplied by the weight; the bias is added.
+struct NormOfRows {
+    bool centered = false;
+    double eps = 0;
+    bool adds_one = false;                ///< the file has the weight less 1
     std::optional<WeightId> weight, bias; ///< nothing: the norm has none
 };
 
@@ -32,7 +36,8 @@ public:
     /// The stages around an attention in the order in which they are computed, from resid_in to those before
     /// the resid_in of the next attention. Without `routing`, the factors in the sum of the experts.
     const std::vector<TensorId>& in_layer(AttentionPlace place) const;
-    /// Returns true for a stage of the layer, in its attention or around it, or for its `routing`.
+    /// Returns true for a stage of the layer, in its attention or around it, or for its `routing`; in layer
+    /// -1 for those before and after the layers too.
     bool has(AttentionPlace place, TensorId stage) const;
     /// Those before the first layer of a stack.
     std::vector<TensorId> before_layers(Stack stack) const;
@@ -44,7 +49,7 @@ public:
     /// `output` is the attention's own. Empty for resid_in, and where the model lacks the stage.
     std::vector<TensorId> sources(AttentionPlace place, TensorId stage) const;
     /// Nothing if the stage is not a norm.
-    std::optional<NormWeights> norm_weights(AttentionPlace place, TensorId stage) const;
+    std::optional<NormOfRows> norm(AttentionPlace place, TensorId stage) const;
     /// The constant that multiplies what attention or MLP returned; nothing for other stages.
     std::optional<double> branch_scale(AttentionPlace place, TensorId stage) const;
     /// Returns true for the sum of the chosen experts' outputs, each times its fraction.
@@ -56,6 +61,51 @@ public:
     /// The stage that is the output of the attention, or of the delta layer in its place, under another name:
     /// attn_raw where a norm or a scale follows, else attn_out.
     TensorId attention_output(AttentionPlace place) const;
+
+    // Of an attention that the layer has.
+    /// Returns true if the model has a parameter with the name of this weight there, or, in layer -1, around
+    /// the layers.
+    bool has_parameter(AttentionPlace place, TensorId weight) const;
+    /// Its shape; nothing if there is none.
+    std::optional<Shape> parameter_shape(AttentionPlace place, TensorId weight) const;
+    /// Numbers of each row of a stage that the model has.
+    std::int64_t width(AttentionPlace place, TensorId stage) const;
+    /// Returns true if keys and values are products of latent vectors instead of what enters the attention.
+    bool has_latent_keys(AttentionPlace place) const;
+    /// Returns true if scores have terms by relative position beside the product of query and key.
+    bool has_relative_terms(AttentionPlace place) const;
+    /// Returns true if queries or keys pass a norm.
+    bool has_norm_of_queries(AttentionPlace place) const;
+    /// How many keys back a query sees, itself included, or in a model that reads both ways to each side.
+    std::optional<std::int64_t> window(AttentionPlace place) const;
+    /// Tokens of the chunks that a query does not see beyond.
+    std::optional<std::int64_t> chunk(AttentionPlace place) const;
+    /// Scaled scores are cap tanh(score / cap); 0: they are not bounded.
+    double score_cap(AttentionPlace place) const;
+
+    // Of a layer with an MLP.
+    /// What the activation of the MLP for all tokens computes, with or without a gate.
+    graph::Function activation(AttentionPlace place) const;
+    /// Standard deviations above the mean from which gates are kept; nothing: all are.
+    std::optional<double> gate_cutoff(AttentionPlace place) const;
+    graph::Route route(AttentionPlace place) const;
+    graph::Gate expert_gate(AttentionPlace place) const;
+    /// Whether the fraction of an expert multiplies what it reads.
+    bool scales_expert_input(AttentionPlace place) const;
+    /// Of a delta layer: of the norm of what its heads read.
+    double delta_eps(AttentionPlace place) const;
+
+    // Around the layers.
+    /// A node around the layers of a stack, or of the head, by the name in labels.h; null if there is none.
+    const graph::Node* around(Stack stack, const graph::Label& label) const;
+    /// A norm among them, which the model has.
+    NormOfRows norm_around(Stack stack, const graph::Label& label) const;
+    /// Multiplies the rows of the word table.
+    double embedding_scale(Stack stack) const;
+    /// Multiplies what the head reads.
+    double head_scale() const;
+    /// Logits are cap tanh(logit / cap); 0: they are not bounded.
+    double logit_cap() const;
 
 private:
     /// A stage and its node.
@@ -85,7 +135,13 @@ private:
     /// absent.
     const graph::Node* node(AttentionPlace place, TensorId id) const;
 
-    Architecture architecture_; ///< for the names of stacks and layers
+    NormOfRows norm_of(const graph::Node& norm) const;
+    /// The node of a stage, or the one that it is another name of. The model has it.
+    const graph::Node& made_by(AttentionPlace place, TensorId stage) const;
+    /// A node of the layer of the attention or of the MLP, which the layer has.
+    const graph::Node& in_layer(AttentionPlace place, const graph::Label& label) const;
+
+    ModelConfig config_;
     ModelGraph built_;
     std::vector<Layer> layers_; ///< by the number of the attention
 };

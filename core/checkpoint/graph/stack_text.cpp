@@ -1,9 +1,7 @@
 #include "core/checkpoint/graph/stack_text.h"
 
-#include "core/base/in_order.h"
 #include "core/checkpoint/graph/weight_source.h"
 
-#include <array>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -21,27 +19,6 @@ graph::Stack graph_stack(Stack stack) {
     }
     return graph::Stack::own;
 }
-
-struct FunctionRow {
-    Activation activation;
-    graph::Function function;
-};
-
-constexpr std::array<FunctionRow, graph::function_count> functions{{
-    {Activation::gelu, graph::Function::gelu},
-    {Activation::gelu_tanh, graph::Function::gelu_tanh},
-    {Activation::gelu_quick, graph::Function::gelu_quick},
-    {Activation::relu, graph::Function::relu},
-    {Activation::relu6, graph::Function::relu6},
-    {Activation::relu_square, graph::Function::relu_square},
-    {Activation::leaky_relu, graph::Function::leaky_relu},
-    {Activation::silu, graph::Function::silu},
-    {Activation::mish, graph::Function::mish},
-    {Activation::tanh, graph::Function::tanh},
-    {Activation::sigmoid, graph::Function::sigmoid},
-    {Activation::linear, graph::Function::identity},
-}};
-static_assert(is_in_enum_order(functions, &FunctionRow::activation));
 
 } // namespace
 
@@ -130,10 +107,6 @@ graph::Value add_norm(graph::Builder& g, const graph::Label& label, const Archit
         return g.rms_norm(label, x, weight, architecture.norm_eps);
     }
     return x;
-}
-
-graph::Function function_of(Activation activation) {
-    return functions[static_cast<std::size_t>(activation)].function;
 }
 
 } // namespace headscope::checkpoint

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/graph/model_graph.h"
 #include "core/graph/builder.h"
 #include "core/tensor/dims.h"
@@ -55,7 +56,5 @@ private:
 graph::Value add_norm(graph::Builder& g, const graph::Label& label, const Architecture& architecture,
                       const graph::Value& x, const graph::OptionalValue& weight,
                       const graph::OptionalValue& bias = {});
-
-graph::Function function_of(Activation activation);
 
 } // namespace headscope::checkpoint

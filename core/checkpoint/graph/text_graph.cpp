@@ -26,14 +26,14 @@ EditedWeight edited_weight(const Model& model, const ModelEdits& edits, const We
     if (at.place.layer < 0) {
         const Model& stack = at.place.stack == Stack::encoder ? *model.encoder() : model;
         if (is_table(at.weight)) {
-            const std::int64_t last = attention_count(stack.architecture()) - 1;
-            const TableRows* const rows = edited_rows(stack.architecture(), edits, at.weight, last);
+            const std::int64_t last = attention_count(stack.config()) - 1;
+            const TableRows* const rows = edited_rows(stack.config(), edits, at.weight, last);
             return {nullptr, rows == nullptr ? TableRows() : *rows};
         }
         TensorPtr edited = edited_end_weight(stack, edits, at.weight);
         return {edited == stack.weight(at.weight) ? nullptr : edited, {}};
     }
-    const LayerEdits* const layer = edits_of(edits, attention_number(model.architecture(), at.place));
+    const LayerEdits* const layer = edits_of(edits, attention_number(model.config(), at.place));
     if (layer == nullptr)
         return {};
     const auto whole = layer->tensors.find(at.weight);

@@ -134,7 +134,7 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t la
                              .blocks = a.H,
                              .stride = still + a.dv()}};
     }
-    if (a.has_gated_heads() &&
+    if (find_row(a.names.body, W::W_QG) != nullptr &&
         (weight == W::W_Q || weight == W::W_G || weight == W::b_Q || weight == W::b_G)) {
         const bool is_gate = weight == W::W_G || weight == W::b_G;
         return PackedWeight{weight == W::W_Q || weight == W::W_G ? W::W_QG : W::b_QG,

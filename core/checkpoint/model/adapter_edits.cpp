@@ -3,6 +3,7 @@
 #include "core/base/joined.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/stacks.h"

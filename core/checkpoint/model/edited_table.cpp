@@ -8,9 +8,9 @@ namespace headscope::checkpoint {
 
 EditedTable::EditedTable(const Model& model, const ModelEdits& edits, WeightId table, std::int64_t n)
     : own_(is_per_layer(table) ? model.layer(n)[table] : model.weight(table)) {
-    const std::int64_t last = attention_count(model.architecture()) - 1;
+    const std::int64_t last = attention_count(model.config()) - 1;
     if (const TableRows* const rows =
-            edited_rows(model.architecture(), edits, table, is_per_layer(table) ? n : last))
+            edited_rows(model.config(), edits, table, is_per_layer(table) ? n : last))
         changed_ = *rows;
 }
 
@@ -49,9 +49,8 @@ TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, WeightI
     TensorPtr own = model.weight(weight);
     if (own == nullptr)
         return own;
-    const Architecture& architecture = model.architecture();
-    const LayerEdits* const layer =
-        edits_of(edits, edited_with(architecture, attention_count(architecture) - 1, weight));
+    const ModelConfig& config = model.config();
+    const LayerEdits* const layer = edits_of(edits, edited_with(config, attention_count(config) - 1, weight));
     if (layer == nullptr)
         return own;
     const auto edited = layer->tensors.find(weight);

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_files.h"
@@ -73,7 +74,7 @@ bool has_usual_names(const Architecture& a, const TensorFiles& files) {
 /// Removes what a wrapper of the model ("_orig_mod.", "module.", "model.") has added to all names, where no
 /// tensor has its usual name.
 void drop_extra_prefix(const Architecture& a, TensorFiles& files) {
-    const Architecture& first = a.encoder != nullptr ? *a.encoder : a;
+    const Architecture& first = in_stack(a, Stack::encoder);
     if (has_usual_names(first, files))
         return;
     std::vector<std::string> usual;
@@ -104,9 +105,13 @@ struct Model::LazyStages {
     std::unique_ptr<const ModelStages> built;
 };
 
+const ModelConfig& Model::config() const {
+    return *architecture_;
+}
+
 const ModelStages& Model::stages() const {
     std::call_once(stages_->once,
-                   [&] { stages_->built = std::make_unique<const ModelStages>(architecture_, has_head()); });
+                   [&] { stages_->built = std::make_unique<const ModelStages>(*architecture_, has_head()); });
     return *stages_->built;
 }
 
@@ -122,27 +127,29 @@ Model Model::open(const std::string& place, std::size_t kept_bytes) {
     model.folder_ = settings_folder(base);
     CheckpointFiles opened = open_checkpoint_files(base);
     model.files_ = std::move(opened.tensors);
-    model.config_ = std::move(opened.config);
+    model.config_text_ = std::move(opened.config);
     model.assumed_ = std::move(opened.assumed);
     const GgufFile* const gguf = model.files_.gguf();
     if (gguf != nullptr) {
-        model.architecture_ = read_gguf_architecture(*gguf);
+        model.architecture_ = std::make_shared<Architecture>(read_gguf_architecture(*gguf));
         join_gguf(model.files_);
     } else {
-        model.architecture_ = read_architecture(model.config_, opened.config_source);
-        model.quantization_ = join_quantized(model.files_, parse_json(model.config_, opened.config_source));
+        model.architecture_ =
+            std::make_shared<Architecture>(read_architecture(model.config_text_, opened.config_source));
+        model.quantization_ =
+            join_quantized(model.files_, parse_json(model.config_text_, opened.config_source));
     }
     if (opened.rotary_neighbours)
-        model.architecture_.rotary_pairs = RotaryPairs::neighbours;
-    drop_extra_prefix(model.architecture_, model.files_);
+        model.architecture_->rotary_pairs = RotaryPairs::neighbours;
+    drop_extra_prefix(*model.architecture_, model.files_);
     model.decide_tied();
     if (base != path)
         model.adapted_ = std::make_shared<const Adapted>(
-            adapt(Adapter::open(path), base, model.architecture_, model.files_));
+            adapt(Adapter::open(path), base, *model.architecture_, model.files_));
     std::shared_ptr<Model> encoder;
-    if (model.architecture_.encoder != nullptr) {
+    if (model.architecture_->encoder != nullptr) {
         encoder = std::shared_ptr<Model>(new Model(model));
-        encoder->architecture_ = *model.architecture_.encoder;
+        encoder->architecture_ = std::make_shared<Architecture>(*model.architecture_->encoder_architecture);
         encoder->stages_ = std::make_shared<LazyStages>();
         encoder->plan_kept(kept_bytes / 2);
         model.encoder_ = encoder;
@@ -160,9 +167,9 @@ Model Model::open(const std::string& place, std::size_t kept_bytes) {
 }
 
 void Model::decide_tied() {
-    const TensorName* const head = find_row(architecture_.names.head, WeightId::output_table);
+    const TensorName* const head = find_row(architecture_->names.head, WeightId::output_table);
     const std::string own = head == nullptr ? "" : name_in_files(*head, "", 0);
-    if (!architecture_.tied || files_.find(own) == nullptr)
+    if (!architecture_->tied || files_.find(own) == nullptr)
         return;
     // The table may be called by the name of any of its owners; the head's own name is no proof of a second
     // one.
@@ -171,7 +178,7 @@ void Model::decide_tied() {
     };
     bool second = false;
     for (const Architecture* a :
-         std::array<const Architecture*, 2>{architecture_.encoder.get(), &architecture_}) {
+         std::array<const Architecture*, 2>{architecture_->encoder_architecture.get(), architecture_.get()}) {
         if (a == nullptr)
             continue;
         if (const TensorName* const table = find_row(a->names.body, WeightId::word_table); table != nullptr)
@@ -180,18 +187,18 @@ void Model::decide_tied() {
         for (const auto& [weight, twin] : a->names.twins)
             second = second || (weight == WeightId::word_table && differs(twin));
     }
-    architecture_.tied = !second;
+    architecture_->tied = !second;
 }
 
 void Model::plan_kept(std::size_t kept_bytes) {
-    const NameMap& map = architecture_.names;
+    const NameMap& map = architecture_->names;
     const auto bytes_of = [&](const std::vector<TensorName>& rows, bool per_layer) {
         double bytes = 0;
         for (const TensorName& row : rows) {
-            if (is_per_layer(row.weight) != per_layer || !is_needed(row, architecture_))
+            if (is_per_layer(row.weight) != per_layer || !is_needed(row, *architecture_))
                 continue;
             double numbers = 1;
-            for (const std::int64_t extent : file_extents(row, architecture_))
+            for (const std::int64_t extent : file_extents(row, *architecture_))
                 numbers *= static_cast<double>(extent);
             bytes += static_cast<double>(sizeof(float)) * numbers;
         }
@@ -201,8 +208,8 @@ void Model::plan_kept(std::size_t kept_bytes) {
     const double layer = std::max(1.0, bytes_of(map.body, true) + bytes_of(map.cross, true));
     const double left = static_cast<double>(kept_bytes) - around;
     const auto last =
-        static_cast<std::int64_t>(std::clamp(left / layer, 0.0, static_cast<double>(architecture_.layers)));
-    const std::int64_t steps = architecture_.layers * attentions_per_layer();
+        static_cast<std::int64_t>(std::clamp(left / layer, 0.0, static_cast<double>(architecture_->layers)));
+    const std::int64_t steps = architecture_->layers * attentions_per_layer();
     kept_ = std::make_shared<std::vector<KeptWeights>>(static_cast<std::size_t>(steps + 1));
     kept_->front().keep(left >= 0);
     for (std::int64_t step = steps - last * attentions_per_layer(); step < steps; ++step)
@@ -213,13 +220,13 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
                        std::set<std::string>& known, std::vector<std::string>& missing,
                        std::vector<std::string>& wrong_shape) const {
     for (const TensorName& row : rows) {
-        if (!is_needed(row, architecture_))
+        if (!is_needed(row, *architecture_))
             continue;
-        const std::int64_t times = is_per_layer(row.weight) ? architecture_.layers : 1;
+        const std::int64_t times = is_per_layer(row.weight) ? architecture_->layers : 1;
         for (std::int64_t l = 0; l < times; ++l) {
-            if (!is_in_layer(row, architecture_, l))
+            if (!is_in_layer(row, *architecture_, l))
                 continue;
-            const std::vector<std::int64_t> wanted = file_extents(row, architecture_, l);
+            const std::vector<std::int64_t> wanted = file_extents(row, *architecture_, l);
             for (const std::string& name : names_in_files(row, prefix, l)) {
                 if (!known.insert(name).second)
                     continue; // another layer has it too
@@ -240,7 +247,7 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
 }
 
 void Model::match_stack(std::set<std::string>& known, CheckpointReport& report) {
-    const NameMap& map = architecture_.names;
+    const NameMap& map = architecture_->names;
     const auto prefix = std::ranges::find_if(map.prefixes, [&](std::string_view candidate) {
         return std::ranges::any_of(map.body, [&](const TensorName& row) {
             return files_.find(full_name(row, candidate, 0)) != nullptr;
@@ -248,7 +255,7 @@ void Model::match_stack(std::set<std::string>& known, CheckpointReport& report) 
     });
     prefix_ = prefix == map.prefixes.end() ? map.prefixes.front() : *prefix;
     // The graph names tensors by the first one.
-    std::vector<std::string_view>& prefixes = architecture_.names.prefixes;
+    std::vector<std::string_view>& prefixes = architecture_->names.prefixes;
     std::rotate(prefixes.begin(), std::ranges::find(prefixes, prefix_), prefixes.end());
     match_rows(map.body, prefix_, known, report.missing, report.wrong_shape);
     match_rows(map.cross, prefix_, known, report.missing, report.wrong_shape);
@@ -256,8 +263,8 @@ void Model::match_stack(std::set<std::string>& known, CheckpointReport& report) 
 }
 
 bool Model::is_of_no_use(const std::string& name) const {
-    const NameMap& map = architecture_.names;
-    return name == output_table_name(architecture_) ||
+    const NameMap& map = architecture_->names;
+    return name == output_table_name(*architecture_) ||
            std::ranges::any_of(map.twins, [&](const auto& twin) { return twin.second == name; }) ||
            std::ranges::any_of(map.not_needed,
                                [&](std::string_view part) { return name.find(part) != std::string::npos; });
@@ -277,10 +284,10 @@ bool Model::is_in_a_layer(const std::string& name) const {
             const auto [rest, error] = std::from_chars(name.data() + stem.size(), end, l);
             // Layers after the last are of no use: those of a next-token predictor, for one.
             return error == std::errc() && rest != end && *rest == '.' && l >= 0 &&
-                   l < architecture_.layers / row.shared_by;
+                   l < architecture_->layers / row.shared_by;
         });
     };
-    return of_rows(architecture_.names.body) || of_rows(architecture_.names.cross);
+    return of_rows(architecture_->names.body) || of_rows(architecture_->names.cross);
 }
 
 /// AutoGPTQ gives every matrix a bias, of zeros where the model has none.
@@ -340,7 +347,7 @@ std::string Model::problem() const {
         return tr("model.mlx_saved_files_names",
                   "{}: MLX saved these files, and its names or layouts of {} models are not read here; "
                   "download the model that they were made from",
-                  path_, architecture_.family);
+                  path_, architecture_->family);
     if (!report_.wrong_shape.empty())
         return tr("model.get_files_belong_together", "{}: {}; get the files that belong together", path_,
                   report_.wrong_shape.front());
@@ -360,13 +367,13 @@ std::string Model::problem() const {
             "model.tensor_models_not_here",
             "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "
             "wrong; get another file of the model, or compute without it by --ignore-unknown",
-            path_, kinds_of(unknown), architecture_.family);
+            path_, kinds_of(unknown), architecture_->family);
     if (!unknown.empty() && ignored_.empty())
         return tr(
             "model.tensor_models_not_here_2",
             "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "
             "wrong; correct the family in config.json, or compute without it by --ignore-unknown",
-            path_, kinds_of(unknown), architecture_.family);
+            path_, kinds_of(unknown), architecture_->family);
     return "";
 }
 
@@ -380,10 +387,10 @@ std::string Model::name_in_files(const TensorName& row, std::string_view prefix,
     if (files_.find(name) != nullptr)
         return name;
     // Of tensors that share their memory a file may keep only one, under either name.
-    for (const auto& [weight, twin] : architecture_.names.twins)
+    for (const auto& [weight, twin] : architecture_->names.twins)
         if (weight == row.weight && files_.find(twin) != nullptr)
             return twin;
-    const std::string twin = row.weight == WeightId::word_table ? output_table_name(architecture_) : "";
+    const std::string twin = row.weight == WeightId::word_table ? output_table_name(*architecture_) : "";
     return !twin.empty() && files_.find(twin) != nullptr ? twin : name;
 }
 
@@ -391,7 +398,7 @@ std::vector<std::string> Model::names_in_files(const TensorName& row, std::strin
                                                std::int64_t l) const {
     if (row.layout != Layout::expert_linears && row.layout != Layout::copy_linears)
         return {name_in_files(row, prefix, l)};
-    std::vector<std::string> names = full_names(row, prefix, l, architecture_);
+    std::vector<std::string> names = full_names(row, prefix, l, *architecture_);
     for (std::string& name : names)
         name = name_in(files_, name);
     return names;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/files/adapted.h"
 #include "core/checkpoint/files/other_parts.h"
 #include "core/checkpoint/files/tensor_files.h"
-#include "core/checkpoint/model/kept_weights.h"
+#include "core/checkpoint/model/model_config.h"
+#include "core/checkpoint/weights/kept_weights.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -17,6 +17,8 @@
 namespace headscope::checkpoint {
 
 class ModelStages;
+struct Architecture;
+struct TensorName;
 
 /// What does not fit between a checkpoint's tensors and its architecture. Names are those of the file.
 struct CheckpointReport {
@@ -64,12 +66,15 @@ public:
     /// The folder with config.json and the tokenizer; of a GGUF file, which has both, the path; of an adapter
     /// the base's.
     const std::string& folder() const { return folder_; }
-    const Architecture& architecture() const { return architecture_; }
+    /// Of an encoder-decoder its decoder's.
+    const ModelConfig& config() const;
+    /// For core/checkpoint alone, which makes the graph of it.
+    const Architecture& architecture() const { return *architecture_; }
     /// Of an encoder-decoder, whose decoder and head this is; else null.
     const Model* encoder() const { return encoder_.get(); }
     const TensorFiles& files() const { return files_; }
     /// The text of config.json, or what stands for it (see checkpoint_files.h); empty for a GGUF file.
-    const std::string& config() const { return config_; }
+    const std::string& config_text() const { return config_text_; }
     /// A sentence about what no file says and is assumed; empty: nothing.
     const std::string& assumed() const { return assumed_; }
     /// Changes of a LoRA adapter to its base; null for other models.
@@ -116,7 +121,7 @@ private:
     /// A file with a head that differs from the word table has two tables, whatever its config says.
     void decide_tied();
     void plan_kept(std::size_t kept_bytes);
-    std::int64_t attentions_per_layer() const { return architecture_.names.cross.empty() ? 1 : 2; }
+    std::int64_t attentions_per_layer() const { return encoder_ == nullptr ? 1 : 2; }
     WeightSet read_step(std::int64_t step) const;
     /// What the tensor is called in the files; its usual name where they lack it.
     std::string name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const;
@@ -125,8 +130,8 @@ private:
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
     TensorPtr load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
-    std::string path_, folder_, config_, assumed_;
-    Architecture architecture_;
+    std::string path_, folder_, config_text_, assumed_;
+    std::shared_ptr<Architecture> architecture_; ///< does not change once the model is opened
     TensorFiles files_;
     std::string prefix_;
     std::shared_ptr<const Adapted> adapted_;

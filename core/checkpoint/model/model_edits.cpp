@@ -82,8 +82,8 @@ bool is_of_last(WeightId weight) {
 }
 
 /// The first attention of the stack that attention n belongs to.
-std::int64_t first_of_stack(const Architecture& architecture, std::int64_t n) {
-    const std::int64_t decoder = attention_number(architecture, {Stack::own, 0});
+std::int64_t first_of_stack(const ModelConfig& config, std::int64_t n) {
+    const std::int64_t decoder = attention_number(config, {Stack::own, 0});
     return n < decoder ? 0 : decoder;
 }
 
@@ -98,7 +98,6 @@ bool same(const LayerEdits& a, const LayerEdits& b) {
 
 void check_patch(const PatchedRows& patch, const Model& model, AttentionPlace place,
                  const std::string& where) {
-    const Architecture& architecture = in_stack(model.architecture(), place.stack);
     const TensorId attended = model.stages().attention_output(place);
     std::vector<TensorId> taken = model.stages().in_layer(place);
     std::erase_if(taken, [&](TensorId id) {
@@ -111,8 +110,7 @@ void check_patch(const PatchedRows& patch, const Model& model, AttentionPlace pl
                       "{} patch {}, which cannot be patched there; patch one of {}", where,
                       tensor_info(patch.at).name,
                       joined(taken, [](TensorId id) { return tensor_info(id).name; })));
-    const bool inside = patch.at == TensorId::mlp_act;
-    const std::int64_t width = inside ? architecture.mlp_width(place.layer) : architecture.D;
+    const std::int64_t width = model.stages().width(place, patch.at);
     if (patch.rows == nullptr || patch.rows->shape().rank() != 2 || patch.first < 0 || patch.column < 0 ||
         patch.rows->shape()[1] > width - patch.column)
         fail_input(tr("model_edits.patch_rows_shape_column",
@@ -126,22 +124,16 @@ void check_patch(const PatchedRows& patch, const Model& model, AttentionPlace pl
 /// The shape of a table that edits of attention n may change; without rows where the model has no such table
 /// there.
 Shape table_at(const Model& model, std::int64_t n, WeightId table) {
-    const AttentionPlace place = attention_place(model.architecture(), n);
+    const AttentionPlace place = attention_place(model.config(), n);
     const Stack stack = place.stack;
-    const Architecture& a = in_stack(model.architecture(), stack);
-    if (!is_table(table) || edited_with(model.architecture(), n, table) != n || read_as(a, table) != table ||
+    if (!is_table(table) || edited_with(model.config(), n, table) != n ||
+        read_as(in_stack(model.config(), stack), table) != table ||
         (table == WeightId::output_table && (stack == Stack::encoder || !model.has_head())))
         return {0};
-    return tensor_info(*tensor_of(table))
-        .shape({.D = a.D,
-                .d_ff = a.mlp_width(place.layer),
-                .vocab = a.vocab,
-                .positions = a.position_rows,
-                .token_types = a.token_types,
-                .d_expert = a.d_expert,
-                .d_embed = a.embed_width(),
-                .experts = a.has_experts(place.layer) ? a.experts : 0,
-                .distances = a.relative ? a.relative->rows.count() : 0});
+    const Stack around = stack == Stack::encoder ? Stack::encoder : Stack::own;
+    return model.stages()
+        .parameter_shape(is_per_layer(table) ? place : AttentionPlace{around, -1}, *tensor_of(table))
+        .value_or(Shape{0});
 }
 
 void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,
@@ -185,20 +177,20 @@ std::optional<TensorId> tensor_of(WeightId weight) {
     return row == editable.end() ? std::nullopt : std::optional(row->first);
 }
 
-std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n) {
-    const std::int64_t decoder = attention_number(architecture, {Stack::own, 0});
-    return (n < decoder ? decoder : attention_count(architecture)) - 1;
+std::int64_t last_of_stack(const ModelConfig& config, std::int64_t n) {
+    const std::int64_t decoder = attention_number(config, {Stack::own, 0});
+    return (n < decoder ? decoder : attention_count(config)) - 1;
 }
 
-std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight) {
+std::int64_t edited_with(const ModelConfig& config, std::int64_t n, WeightId weight) {
     // A decoder may read the encoder's word table.
-    if (weight == WeightId::word_table && find_row(architecture.names.body, weight) == nullptr)
+    if (weight == WeightId::word_table && config.reads_encoder_table)
         return 0;
     if (is_one_of(of_embedding, weight))
-        return first_of_stack(architecture, n);
+        return first_of_stack(config, n);
     if (is_one_of(of_keys, weight))
-        return key_attention(architecture, n);
-    return is_of_last(weight) ? last_of_stack(architecture, n) : n;
+        return key_attention(config, n);
+    return is_of_last(weight) ? last_of_stack(config, n) : n;
 }
 
 bool is_table(WeightId weight) {
@@ -206,35 +198,34 @@ bool is_table(WeightId weight) {
     return id && headscope::is_table(*id);
 }
 
-WeightId read_as(const Architecture& architecture, WeightId weight) {
-    return weight == WeightId::output_table && architecture.tied ? WeightId::word_table : weight;
+WeightId read_as(const ModelConfig& config, WeightId weight) {
+    return weight == WeightId::output_table && config.tied ? WeightId::word_table : weight;
 }
 
-const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table,
+const TableRows* edited_rows(const ModelConfig& config, const ModelEdits& edits, WeightId table,
                              std::int64_t n) {
-    const WeightId read = read_as(architecture, table);
-    const LayerEdits* const layer = edits_of(edits, edited_with(architecture, n, read));
+    const WeightId read = read_as(config, table);
+    const LayerEdits* const layer = edits_of(edits, edited_with(config, n, read));
     const auto found =
         layer == nullptr ? std::map<WeightId, TableRows>::const_iterator() : layer->rows.find(read);
     return layer == nullptr || found == layer->rows.end() ? nullptr : &found->second;
 }
 
-bool same_embedding(const Architecture& architecture, const ModelEdits& a, const ModelEdits& b) {
+bool same_embedding(const ModelConfig& config, const ModelEdits& a, const ModelEdits& b) {
     const auto of = [&](const ModelEdits& edits, WeightId table) {
-        const TableRows* const rows =
-            edited_rows(architecture, edits, table, attention_count(architecture) - 1);
+        const TableRows* const rows = edited_rows(config, edits, table, attention_count(config) - 1);
         return rows == nullptr ? TableRows() : *rows;
     };
     return std::ranges::all_of(of_embedding, [&](WeightId table) { return of(a, table) == of(b, table); });
 }
 
 const Model& stack_at(const Model& model, std::int64_t n) {
-    return attention_place(model.architecture(), n).stack == Stack::encoder ? *model.encoder() : model;
+    return attention_place(model.config(), n).stack == Stack::encoder ? *model.encoder() : model;
 }
 
 WeightSet editable_weights(const Model& model, std::int64_t n) {
     WeightSet weights = model.layer(n);
-    if (n != last_of_stack(model.architecture(), n))
+    if (n != last_of_stack(model.config(), n))
         return weights;
     const Model& stack = stack_at(model, n);
     for (const WeightId id : of_final_norm)
@@ -288,10 +279,9 @@ Problem with_edits(Problem problem, const LayerEdits* edits) {
     return problem;
 }
 
-Problem with_edits(Problem problem, const Architecture& architecture, const ModelEdits& edits,
-                   std::int64_t n) {
+Problem with_edits(Problem problem, const ModelConfig& config, const ModelEdits& edits, std::int64_t n) {
     problem = with_edits(std::move(problem), edits_of(edits, n));
-    const std::int64_t shared = key_attention(architecture, n);
+    const std::int64_t shared = key_attention(config, n);
     if (const LayerEdits* const of = shared == n ? nullptr : edits_of(edits, shared))
         for (const WeightId weight : of_keys)
             if (const auto edited = of->tensors.find(weight); edited != of->tensors.end())
@@ -310,16 +300,15 @@ WeightSet with_edits(WeightSet weights, const LayerEdits* edits) {
 }
 
 void check_edits(const Model& model, const ModelEdits& edits) {
-    const Architecture& architecture = model.architecture();
-    const std::int64_t count = attention_count(architecture);
+    const ModelConfig& config = model.config();
+    const std::int64_t count = attention_count(config);
     for (const auto& [n, layer] : edits) {
         if (n < 0 || n >= count)
             fail_input(tr("model_edits.edits_name_layer_layers",
                           "the edits name layer {}; layers are numbered 0 to {}", n, count - 1));
-        const AttentionPlace place = attention_place(architecture, n);
-        const std::string where =
-            tr("model_edits.edits", "the edits of {}", attention_words(architecture, place));
-        const std::int64_t H = in_stack(architecture, place.stack).H;
+        const AttentionPlace place = attention_place(config, n);
+        const std::string where = tr("model_edits.edits", "the edits of {}", attention_words(config, place));
+        const std::int64_t H = in_stack(config, place.stack).H;
         if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(H))
             fail_input(tr("model_edits.gains_heads",
                           "{} have {} head gains for {} heads; give one for each head", where,

@@ -60,8 +60,7 @@ Problem with_edits(Problem problem, const LayerEdits* edits);
 /// The same of weights, of which those that are not there stay absent.
 WeightSet with_edits(WeightSet weights, const LayerEdits* edits);
 /// Same, with the edits of the weights that make its keys and values, which an earlier attention may hold.
-Problem with_edits(Problem problem, const Architecture& architecture, const ModelEdits& edits,
-                   std::int64_t n);
+Problem with_edits(Problem problem, const ModelConfig& config, const ModelEdits& edits, std::int64_t n);
 /// Null for an attention without changes.
 const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n);
 /// The number of the first attention in which they differ, or `count`. Gains that are all 1 are no gains.
@@ -75,25 +74,25 @@ std::optional<TensorId> tensor_of(WeightId weight);
 bool is_table(WeightId weight);
 /// The weight that the model reads in place of `weight`: the word table for the output table of a tied model,
 /// else `weight`.
-WeightId read_as(const Architecture& architecture, WeightId weight);
+WeightId read_as(const ModelConfig& config, WeightId weight);
 /// The last attention of the stack that attention n belongs to: the cross-attention of a decoder's last
 /// layer.
-std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n);
+std::int64_t last_of_stack(const ModelConfig& config, std::int64_t n);
 /// The attention whose edits hold that weight, where attention n and what stands around it are looked at: n
 /// itself, but for the final norm, the tables, the output bias and what makes keys and values that layers
 /// share.
-std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight);
+std::int64_t edited_with(const ModelConfig& config, std::int64_t n, WeightId weight);
 /// The checkpoint's own weights that the edits of attention n may change whole, and the others of the layer.
 /// Throws what Model::layer throws.
 WeightSet editable_weights(const Model& model, std::int64_t n);
 
 /// The changed rows of a table, as attention n and what stands around it read it; null when there are none.
 /// Of the output table of a tied model those of the word table.
-const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table,
+const TableRows* edited_rows(const ModelConfig& config, const ModelEdits& edits, WeightId table,
                              std::int64_t n);
 /// Whether two sets of edits leave the same vectors to enter the first layer of the stack. Of an encoder,
-/// `architecture` is the encoder's, as in edited_rows.
-bool same_embedding(const Architecture& architecture, const ModelEdits& a, const ModelEdits& b);
+/// `config` is the encoder's, as in edited_rows.
+bool same_embedding(const ModelConfig& config, const ModelEdits& a, const ModelEdits& b);
 /// The encoder where attention n is one of its layers, else the model itself: whose tables and final norm the
 /// edits of attention n change.
 const Model& stack_at(const Model& model, std::int64_t n);

@@ -2,6 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/model/model.h"
 #include "core/format/safetensors.h"
 
 #include <algorithm>
@@ -122,7 +124,7 @@ void check_inputs(const ModelInputs& inputs, const Architecture& architecture) {
                       "there are tokens for only one of the two stacks of a {} model; give tokens for its "
                       "encoder and its decoder",
                       architecture.family));
-    check_side(inputs.source.front(), *architecture.encoder, "");
+    check_side(inputs.source.front(), *architecture.encoder_architecture, "");
     check_side(inputs, architecture, "decoder_");
     if (inputs.source.front().B != inputs.B)
         fail_input(tr("model_inputs.encoder_texts_decoder_give",
@@ -130,12 +132,23 @@ void check_inputs(const ModelInputs& inputs, const Architecture& architecture) {
                       inputs.source.front().B, inputs.B));
 }
 
-std::vector<std::int64_t> decoder_ids(const Architecture& architecture, std::vector<std::int64_t> text) {
-    if (!text.empty() &&
-        std::ranges::find(architecture.end_tokens, text.back()) != architecture.end_tokens.end())
+std::vector<std::int64_t> decoder_ids(const ModelConfig& config, std::vector<std::int64_t> text) {
+    if (!text.empty() && std::ranges::find(config.end_tokens, text.back()) != config.end_tokens.end())
         text.pop_back();
-    text.insert(text.begin(), architecture.start_id);
+    text.insert(text.begin(), config.start_id);
     return text;
+}
+
+std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Model& stack) {
+    return learned_positions(inputs, stack.architecture());
+}
+
+std::vector<std::int64_t> layer_embedding_rows(const ModelInputs& inputs, const Model& model) {
+    return layer_embedding_rows(inputs, model.architecture());
+}
+
+void check_inputs(const ModelInputs& inputs, const Model& model) {
+    check_inputs(inputs, model.architecture());
 }
 
 std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Architecture& architecture) {
@@ -160,7 +173,7 @@ std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Arc
     if (std::ranges::max(positions) >= architecture.position_rows)
         fail_input(tr("model_inputs.tokens_model_positions_give",
                       "there are {} tokens, and the model has positions for {}; give fewer", inputs.T,
-                      architecture.longest_text()));
+                      architecture.longest_text));
     return positions;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/model/model_config.h"
 
 #include <cstdint>
 #include <string>
@@ -11,6 +11,9 @@ class Safetensors;
 } // namespace headscope::format
 
 namespace headscope::checkpoint {
+
+struct Architecture;
+class Model;
 
 /// A batch of token ids. All vectors row by row, (B, T).
 struct ModelInputs {
@@ -38,16 +41,20 @@ ModelInputs read_model_inputs(const format::Safetensors& file);
 /// Throws Error(input) naming the tensor and the entry: counts against B T, ids outside the vocabulary, token
 /// types that the model does not have.
 void check_inputs(const ModelInputs& inputs, const Architecture& architecture);
+void check_inputs(const ModelInputs& inputs, const Model& model);
 
 /// What a decoder reads of a text that goes on: the start token, then the text without the token that ends
 /// it.
-std::vector<std::int64_t> decoder_ids(const Architecture& architecture, std::vector<std::int64_t> text);
+std::vector<std::int64_t> decoder_ids(const ModelConfig& config, std::vector<std::int64_t> text);
 
 /// The row of the position table for each token, (B, T), as position_count says. Throws Error(input) when the
 /// table is too short.
 std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Architecture& architecture);
+/// Same; `stack`: Model::encoder() for the texts of an encoder.
+std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Model& stack);
 
 /// The row of the table of the embeddings that layers have of their own, for each token, (B, T).
 std::vector<std::int64_t> layer_embedding_rows(const ModelInputs& inputs, const Architecture& architecture);
+std::vector<std::int64_t> layer_embedding_rows(const ModelInputs& inputs, const Model& model);
 
 } // namespace headscope::checkpoint

@@ -2,6 +2,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/message.h"
+#include "core/checkpoint/architecture/architecture.h"
 
 #include <algorithm>
 

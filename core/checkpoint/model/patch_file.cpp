@@ -235,7 +235,7 @@ ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
     ModelEdits edits;
     std::size_t taken = 0;
     for (const auto& [l, listed] : header.layers) {
-        const std::int64_t count = attention_count(model.architecture());
+        const std::int64_t count = attention_count(model.config());
         if (l >= count)
             fail_input(tr("common.changes_layer_layers_0", "{} changes layer {}; {} has layers 0 to {}",
                           file.source(), l, model.path(), count - 1));

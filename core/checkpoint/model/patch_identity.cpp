@@ -93,7 +93,7 @@ CheckpointIdentity identity_of(const Model& model) {
             file);
     // The header of a GGUF file says what config.json says of a folder.
     identity.config_sha256 =
-        model.files().gguf() != nullptr ? identity.files.front().header_sha256 : sha256(model.config());
+        model.files().gguf() != nullptr ? identity.files.front().header_sha256 : sha256(model.config_text());
     std::ranges::sort(identity.files, {}, &CheckpointIdentity::File::name);
     return identity;
 }

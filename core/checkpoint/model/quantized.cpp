@@ -224,7 +224,7 @@ std::optional<QuantizedWeights> find_quantized(const Model& model) {
     const TensorFiles& files = model.files();
     if (files.gguf() != nullptr)
         return std::nullopt;
-    const json config = parse_json(model.config(), model.folder() + "/config.json");
+    const json config = parse_json(model.config_text(), model.folder() + "/config.json");
     if (auto found = config.is_object() && model.quantization().empty() ? by_config(config) : std::nullopt)
         return found;
     if (auto found = by_tensors(files))

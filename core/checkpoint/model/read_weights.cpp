@@ -210,8 +210,8 @@ bool is_norm(WeightId weight) {
 
 /// (experts, d_in, d_out) from the tensors of the experts, or likewise of copies of the residual stream.
 TensorPtr Model::load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const {
-    const std::int64_t in = extent_of(row.in, architecture_), out = extent_of(row.out, architecture_);
-    auto all = std::make_shared<Tensor>(Shape{tensors_per_weight(row, architecture_), in, out});
+    const std::int64_t in = extent_of(row.in, *architecture_), out = extent_of(row.out, *architecture_);
+    auto all = std::make_shared<Tensor>(Shape{tensors_per_weight(row, *architecture_), in, out});
     float* to = all->data();
     for (const std::string& name : names_in_files(row, prefix, l))
         to = std::ranges::copy(transposed(*files_.tensor(name))->values(), to).out;
@@ -226,7 +226,7 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
         return transposed(Tensor(Shape{tensor->shape()[0], tensor->shape()[2]}, tensor->values()));
     if (row.layout == Layout::experts_linear)
         return transposed_each(*tensor);
-    if (adds_one(architecture_.norm) && is_norm(row.weight)) {
+    if (adds_one(architecture_->norm) && is_norm(row.weight)) {
         auto plus_one = std::make_shared<Tensor>(tensor->shape(), tensor->values());
         for (float& weight : plus_one->values())
             weight += 1.0F;
@@ -238,14 +238,14 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
 }
 
 TensorPtr Model::weight(WeightId id) const {
-    const NameMap& map = architecture_.names;
+    const NameMap& map = architecture_->names;
     const TensorName* const body = find_row(map.body, id);
     const TensorName* const row = body != nullptr ? body : find_row(map.head, id);
-    if (row == nullptr && architecture_.sinusoids != Sinusoids::none && id == WeightId::position_table)
-        return kept_->front().one(id, [&] { return sinusoid_table(architecture_); });
+    if (row == nullptr && architecture_->sinusoids != Sinusoids::none && id == WeightId::position_table)
+        return kept_->front().one(id, [&] { return sinusoid_table(*architecture_); });
     if (row == nullptr)
         return encoder_ != nullptr && id == WeightId::word_table ? encoder_->weight(id) : nullptr;
-    if (!is_needed(*row, architecture_))
+    if (!is_needed(*row, *architecture_))
         return weight(WeightId::word_table);
     const std::string prefix = body != nullptr ? prefix_ : "";
     if (row->may_lack && files_.find(name_in_files(*row, prefix, 0)) == nullptr)
@@ -254,23 +254,23 @@ TensorPtr Model::weight(WeightId id) const {
 }
 
 WeightSet Model::layer(std::int64_t n) const {
-    if (encoder_ != nullptr && n < architecture_.encoder->layers)
+    if (encoder_ != nullptr && n < architecture_->encoder->layers)
         return encoder_->layer(n);
-    const std::int64_t step = encoder_ == nullptr ? n : n - architecture_.encoder->layers;
+    const std::int64_t step = encoder_ == nullptr ? n : n - architecture_->encoder->layers;
     return (*kept_)[static_cast<std::size_t>(step + 1)].all([&] { return read_step(step); });
 }
 
 WeightSet Model::read_step(std::int64_t step) const {
     WeightSet set;
-    const NameMap& map = architecture_.names;
+    const NameMap& map = architecture_->names;
     const std::int64_t l = step / attentions_per_layer();
     std::vector<const TensorName*> rows;
     for (const TensorName& row : step % attentions_per_layer() == 0 ? map.body : map.cross)
-        if (is_per_layer(row.weight) && is_in_layer(row, architecture_, l))
+        if (is_per_layer(row.weight) && is_in_layer(row, *architecture_, l))
             rows.push_back(&row);
     // Widening and transposing a large layer takes longer than one pass through it.
-    const bool large = architecture_.D * (architecture_.D + architecture_.d_ff +
-                                          architecture_.experts * architecture_.d_expert) >
+    const bool large = architecture_->D * (architecture_->D + architecture_->d_ff +
+                                           architecture_->experts * architecture_->d_expert) >
                        threads_from;
     cpu::WorkerPool pool(large ? reading_threads() : 1);
     pool.run(std::ssize(rows), [&](std::int64_t index, int) {
@@ -278,17 +278,17 @@ WeightSet Model::read_step(std::int64_t step) const {
         set[row.weight] = load(row, prefix_, l);
     });
     using enum WeightId;
-    cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
-    cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
-    cut_queries_and_gates(set, W_QG, W_Q, W_G, architecture_);
-    cut_queries_and_gates(set, b_QG, b_Q, b_G, architecture_);
-    cut_delta(set, architecture_);
-    cut_latent(set, architecture_);
+    cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, *architecture_);
+    cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, *architecture_);
+    cut_queries_and_gates(set, W_QG, W_Q, W_G, *architecture_);
+    cut_queries_and_gates(set, b_QG, b_Q, b_G, *architecture_);
+    cut_delta(set, *architecture_);
+    cut_latent(set, *architecture_);
     cut_gate(set);
-    const GatePacking packing = architecture_.expert_gate_in;
+    const GatePacking packing = architecture_->expert_gate_in;
     cut_experts(set, experts_gate_in, experts_gate, experts_in, packing);
     cut_experts(set, experts_gate_in_bias, experts_gate_bias, experts_in_bias, packing);
-    const std::vector<std::int64_t> order = rotary_order(architecture_);
+    const std::vector<std::int64_t> order = rotary_order(*architecture_);
     for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all})
         reorder_heads(set[id], order);
     return set;

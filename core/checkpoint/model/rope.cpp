@@ -1,5 +1,7 @@
 #include "core/checkpoint/model/rope.h"
 
+#include "core/checkpoint/model/model.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -120,7 +122,8 @@ Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::in
     return {cos, sin};
 }
 
-bool angles_change(const Architecture& architecture, std::int64_t before, std::int64_t after) {
+bool angles_change(const Model& model, std::int64_t before, std::int64_t after) {
+    const Architecture& architecture = model.architecture();
     return std::ranges::any_of(architecture.ropes, [&](const Rope& rope) {
         return rotary_frequencies(architecture, rope, before) !=
                rotary_frequencies(architecture, rope, after);

@@ -7,11 +7,13 @@
 
 namespace headscope::checkpoint {
 
+class Model;
+
 /// Angles per token of the rotary_width/2 pairs of a head in a text of T tokens, scaled as `rope` says.
 std::vector<float> rotary_frequencies(const Architecture& architecture, const Rope& rope, std::int64_t T);
 
 /// Whether the tokens of a text of `before` tokens turn by other angles once it has `after` tokens.
-bool angles_change(const Architecture& architecture, std::int64_t before, std::int64_t after);
+bool angles_change(const Model& model, std::int64_t before, std::int64_t after);
 
 /// A problem turns numbers c and c + dk/2 of a head together. The order in which the numbers of the file's
 /// query and key heads are taken for that: number c of our head is number order[c] of the file's. Scores are

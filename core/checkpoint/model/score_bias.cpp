@@ -1,5 +1,7 @@
 #include "core/checkpoint/model/score_bias.h"
 
+#include "core/checkpoint/architecture/architecture.h"
+
 #include <bit>
 #include <cmath>
 #include <vector>

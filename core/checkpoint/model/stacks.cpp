@@ -7,17 +7,17 @@
 
 namespace headscope::checkpoint {
 
-std::int64_t attention_count(const Architecture& a) {
+std::int64_t attention_count(const ModelConfig& a) {
     return a.encoder == nullptr ? a.layers : a.encoder->layers + 2 * a.layers;
 }
 
-std::int64_t attention_number(const Architecture& a, AttentionPlace place) {
+std::int64_t attention_number(const ModelConfig& a, AttentionPlace place) {
     if (a.encoder == nullptr || place.stack == Stack::encoder)
         return place.layer;
     return a.encoder->layers + 2 * place.layer + (place.stack == Stack::cross ? 1 : 0);
 }
 
-AttentionPlace attention_place(const Architecture& a, std::int64_t number) {
+AttentionPlace attention_place(const ModelConfig& a, std::int64_t number) {
     if (a.encoder == nullptr)
         return {Stack::own, number};
     if (number < a.encoder->layers)
@@ -26,37 +26,37 @@ AttentionPlace attention_place(const Architecture& a, std::int64_t number) {
     return {n % 2 == 0 ? Stack::own : Stack::cross, n / 2};
 }
 
-std::span<const Stack> stacks_of(const Architecture& a) {
+std::span<const Stack> stacks_of(const ModelConfig& a) {
     static constexpr std::array one{Stack::own};
     static constexpr std::array three{Stack::encoder, Stack::own, Stack::cross};
     return a.encoder == nullptr ? std::span<const Stack>(one) : std::span<const Stack>(three);
 }
 
-const Architecture& in_stack(const Architecture& a, Stack stack) {
+const ModelConfig& in_stack(const ModelConfig& a, Stack stack) {
     return stack == Stack::encoder && a.encoder != nullptr ? *a.encoder : a;
 }
 
-std::string stack_name(const Architecture& a, Stack stack) {
+std::string stack_name(const ModelConfig& a, Stack stack) {
     if (a.encoder == nullptr)
         return {};
     return stack == Stack::encoder ? "encoder" : stack == Stack::cross ? "cross" : "decoder";
 }
 
-std::string stack_prefix(const Architecture& a, Stack stack) {
+std::string stack_prefix(const ModelConfig& a, Stack stack) {
     const std::string name = stack_name(a, stack);
     return name.empty() ? name : name + ".";
 }
 
-std::string layer_prefix(const Architecture& a, AttentionPlace place) {
+std::string layer_prefix(const ModelConfig& a, AttentionPlace place) {
     const std::string prefix = stack_prefix(a, place.stack);
     return place.layer < 0 ? prefix : prefix + "layers." + std::to_string(place.layer) + ".";
 }
 
-bool has_attention(const Architecture& a, AttentionPlace place) {
+bool has_attention(const ModelConfig& a, AttentionPlace place) {
     return place.layer < 0 || in_stack(a, place.stack).has_attention(place.layer);
 }
 
-void require_attention(const Architecture& a, AttentionPlace place) {
+void require_attention(const ModelConfig& a, AttentionPlace place) {
     if (has_attention(a, place))
         return;
     std::string layers;
@@ -69,7 +69,7 @@ void require_attention(const Architecture& a, AttentionPlace place) {
                   place.layer, layers));
 }
 
-std::int64_t key_attention(const Architecture& a, std::int64_t n) {
+std::int64_t key_attention(const ModelConfig& a, std::int64_t n) {
     AttentionPlace place = attention_place(a, n);
     if (place.stack == Stack::cross)
         return n;
@@ -77,8 +77,8 @@ std::int64_t key_attention(const Architecture& a, std::int64_t n) {
     return attention_number(a, place);
 }
 
-std::int64_t nearest_attention(const Architecture& a, AttentionPlace place) {
-    const Architecture& sizes = in_stack(a, place.stack);
+std::int64_t nearest_attention(const ModelConfig& a, AttentionPlace place) {
+    const ModelConfig& sizes = in_stack(a, place.stack);
     std::int64_t layer = place.layer;
     while (layer < sizes.layers && !sizes.has_attention(layer))
         ++layer;
@@ -90,7 +90,7 @@ std::int64_t nearest_attention(const Architecture& a, AttentionPlace place) {
     return layer;
 }
 
-std::string attention_words(const Architecture& a, AttentionPlace place) {
+std::string attention_words(const ModelConfig& a, AttentionPlace place) {
     if (a.encoder == nullptr)
         return tr("common.layer_2", "layer {}", place.layer);
     if (place.stack == Stack::cross)

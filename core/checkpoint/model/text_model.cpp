@@ -42,8 +42,8 @@ std::vector<std::int64_t> find_end_ids(const Model& model, const text::Tokenizer
     const ConfigReader reader(generation, model.folder() + "/generation_config.json");
     if (const auto ids = reader.one_or_more("eos_token_id", -1); !ids.empty())
         return ids;
-    if (!model.architecture().end_tokens.empty() || tokenizer == nullptr)
-        return model.architecture().end_tokens;
+    if (!model.config().end_tokens.empty() || tokenizer == nullptr)
+        return model.config().end_tokens;
     const nlohmann::json settings = read_settings(model.folder(), "tokenizer_config.json");
     nlohmann::json token = settings.is_object() ? settings.value("eos_token", nlohmann::json()) : settings;
     if (token.is_object())
@@ -99,15 +99,15 @@ ModelInputs labelled(const TextModel& model, ModelInputs inputs) {
 ModelInputs checked(const TextModel& model, ModelInputs inputs, std::vector<ModelInputs> source) {
     inputs = labelled(model, std::move(inputs));
     inputs.source = std::move(source);
-    check_inputs(inputs, model.model->architecture());
+    check_inputs(inputs, *model.model);
     return inputs;
 }
 
 } // namespace
 
 bool TextModel::masked() const {
-    const Architecture& architecture = model->architecture();
-    return !architecture.causal && !architecture.mask_token.empty();
+    const ModelConfig& config = model->config();
+    return !config.causal && !config.mask_token.empty();
 }
 
 std::string TextModel::name() const {
@@ -121,9 +121,8 @@ TextModelPtr open_text_model(const std::string& place) {
     const std::string& path = opened->model->path();
     try {
         opened->tokenizer = load_model_tokenizer(path);
-        opened->mask_id = find_special(*opened->tokenizer, opened->model->architecture().mask_token);
-        opened->pairs =
-            pair_form(*opened->tokenizer, in_stack(opened->model->architecture(), Stack::encoder), path);
+        opened->mask_id = find_special(*opened->tokenizer, opened->model->config().mask_token);
+        opened->pairs = pair_form(*opened->tokenizer, *opened->model, path);
     } catch (const Error& fault) {
         opened->no_tokenizer = fault.what();
         opened->vocabulary = load_model_vocabulary(path);
@@ -160,7 +159,7 @@ void check_pair(const TextModel& model, const std::string& second) {
 }
 
 std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& target) {
-    return decoder_ids(model.model->architecture(),
+    return decoder_ids(model.model->config(),
                        target.empty() ? std::vector<std::int64_t>() : ids_of_target(model, target));
 }
 
@@ -202,15 +201,15 @@ void require_all_read(const TextModel& model, const std::string& prompt) {
 }
 
 std::string first_prompt(const TextModel& model) {
-    const Architecture& architecture = in_stack(model.model->architecture(), Stack::encoder);
-    const std::int64_t most = std::max<std::int64_t>(1, architecture.longest_text());
+    const ModelConfig& config = in_stack(model.model->config(), Stack::encoder);
+    const std::int64_t most = std::max<std::int64_t>(1, config.longest_text);
     if (model.tokenizer == nullptr) {
         std::string ids;
-        for (std::int64_t id = 0; id < std::min({most, architecture.vocab, std::int64_t{8}}); ++id)
+        for (std::int64_t id = 0; id < std::min({most, config.vocab, std::int64_t{8}}); ++id)
             ids += (id == 0 ? "" : " ") + std::to_string(id);
         return ids;
     }
-    const std::string mask = model.mask_id < 0 ? "" : architecture.mask_token;
+    const std::string mask = model.mask_id < 0 ? "" : config.mask_token;
     // The next word is a name said before: which heads bring it is what Atlas, Effects and Ablate are for.
     const std::array<std::string, 3> causal{"When Mary and John went to the shop, John gave a book to",
                                             "The cat sat on the", "The"};

@@ -1,8 +1,10 @@
 #include "core/checkpoint/model/text_pair.h"
 
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/tensor_files.h"
+#include "core/checkpoint/model/model.h"
 #include "core/text/tokenizer/build.h"
 
 #include <algorithm>
@@ -32,8 +34,9 @@ std::string without_blanks(const std::string& text, std::size_t begin, std::size
 
 } // namespace
 
-PairForm pair_form(const text::Tokenizer& tokenizer, const Architecture& reading, const std::string& path) {
+PairForm pair_form(const text::Tokenizer& tokenizer, const Model& model, const std::string& path) {
     PairForm form;
+    const Architecture& reading = in_stack(model.architecture(), Stack::encoder);
     form.types = reading.token_types > 1 && !reading.word_token_types &&
                  text::has_token_types(settings_folder(tokenizer_place(checkpoint_at(path))));
     form.known = form.types || tokenizer.separator().has_value();

@@ -14,8 +14,8 @@ struct PairForm {
     bool types = false; ///< the model reads token types, which a typed separator does not set
 };
 
-/// Returns the form for the tokenizer at `path`; reading: the stack that the texts go into.
-PairForm pair_form(const text::Tokenizer& tokenizer, const Architecture& reading, const std::string& path);
+/// Returns the form for the tokenizer at `path`. In an encoder-decoder the texts go into the encoder.
+PairForm pair_form(const text::Tokenizer& tokenizer, const Model& model, const std::string& path);
 
 /// The tokens of a text, or of two if `second` is not empty, without labels. Throws like Tokenizer::encode.
 ModelInputs text_inputs(const text::Tokenizer& tokenizer, const PairForm& form, const std::string& text,

@@ -1,6 +1,6 @@
 #include "core/checkpoint/run/activation_curve.h"
 
-#include "core/checkpoint/graph/stack_text.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/engine/cpu/rows/layer_rows.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void add_activation(cpu::CpuDense& cpu, BlockTrace& block, const Progress& cance
     const TensorPtr& before = gate == nullptr ? block[TensorId::mlp_pre] : gate;
     if (before == nullptr)
         return;
-    const graph::Function function = function_of(block.architecture->activation);
+    const graph::Function function = block.stages->activation(block.place);
     const auto activated = [&](const Tensor& x) {
         auto out = std::make_shared<Tensor>(x.shape(), x.values());
         cpu::activate(cpu, out->values(), function, cancel);

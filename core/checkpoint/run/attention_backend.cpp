@@ -78,14 +78,14 @@ private:
 
 void AttentionBackend::add_attention(AttentionPlace place, const run::Needs& needs,
                                      std::vector<run::Step>& steps) {
-    const Architecture& architecture = text_.model()->architecture();
-    const std::string prefix = layer_prefix(architecture, place);
+    const ModelConfig& config = text_.model()->config();
+    const std::string prefix = layer_prefix(config, place);
     const auto find = [&](std::string_view name) {
         return text_.graph().try_find(prefix + std::string(name));
     };
     const run::NodeId output = text_.graph().find(prefix + "output");
     EngineKernel::Attention attention{.problem = attention_problem(text_, inputs_, place, WeightSet(), {}),
-                                      .words = attention_words(architecture, place)};
+                                      .words = attention_words(config, place)};
     std::vector<run::NodeId> nodes;
     for (const TensorInfo& row : stage_table()) {
         const auto node = find(row.name);
@@ -116,9 +116,9 @@ void AttentionBackend::add_attention(AttentionPlace place, const run::Needs& nee
 
 std::vector<run::Step> AttentionBackend::steps(const run::Needs& needs) {
     std::vector<run::Step> steps;
-    const Architecture& architecture = text_.model()->architecture();
-    for (std::int64_t n = 0; attention_ && n < attention_count(architecture); ++n)
-        if (const AttentionPlace place = attention_place(architecture, n); has_attention(architecture, place))
+    const ModelConfig& config = text_.model()->config();
+    for (std::int64_t n = 0; attention_ && n < attention_count(config); ++n)
+        if (const AttentionPlace place = attention_place(config, n); has_attention(config, place))
             add_attention(place, needs, steps);
     return cpu_.steps_after(std::move(steps), needs);
 }

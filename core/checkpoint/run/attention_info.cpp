@@ -1,5 +1,7 @@
 #include "core/checkpoint/run/attention_info.h"
 
+#include "core/checkpoint/graph/model_stages.h"
+
 #include <filesystem>
 #include <numeric>
 
@@ -7,7 +9,7 @@ namespace headscope::checkpoint {
 
 AttentionInfo attention_info(const Model& model, const ModelInputs& inputs, Stack stack) {
     const auto folder = std::filesystem::path(model.path());
-    const Architecture& sizes = in_stack(model.architecture(), stack);
+    const ModelConfig& sizes = in_stack(model.config(), stack);
     AttentionInfo info;
     info.L = sizes.layers;
     info.H = sizes.H;
@@ -19,13 +21,15 @@ AttentionInfo attention_info(const Model& model, const ModelInputs& inputs, Stac
     info.title = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
     info.source = model.path();
     info.held_as = "float32";
-    info.tensor = stack_prefix(model.architecture(), stack) + "layers.{l}.weights";
+    info.tensor = stack_prefix(model.config(), stack) + "layers.{l}.weights";
     info.bytes = sizeof(float) * static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk);
-    if (sizes.delta && stack == Stack::own)
-        info.without_weights = sizes.delta->layers;
-    info.sinks = find_row(sizes.names.body, WeightId::sink) != nullptr;
+    if (stack == Stack::own)
+        info.without_weights = sizes.delta_layers;
+    const AttentionPlace first{stack, nearest_attention(model.config(), {stack, 0})};
+    const ModelStages& stages = model.stages();
+    info.sinks = stages.has_parameter(first, TensorId::sink);
     // What a key brings depends on the query's gate, or on a norm of its value.
-    info.values = !sizes.has_gated_heads() && !sizes.value_norm;
+    info.values = !stages.has(first, TensorId::gate) && !stages.has(first, TensorId::v_normed);
     info.tokens_from = inputs.tokens.empty() ? "" : model.path();
     return info;
 }

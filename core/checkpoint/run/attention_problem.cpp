@@ -1,5 +1,6 @@
 #include "core/checkpoint/run/attention_problem.h"
 
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/model/score_bias.h"
 
 #include <algorithm>
@@ -14,19 +15,26 @@ const ModelInputs& inputs_of(const ModelInputs& inputs, Stack stack) {
     return stack == Stack::encoder ? inputs.source.front() : inputs;
 }
 
-Mask mask_of(const Model& model, const Architecture& a, const ModelInputs& inputs, AttentionPlace place) {
+/// A stage of the attention; null if the model has none.
+const graph::Node* stage(const TextGraph& text, AttentionPlace place, TensorId id) {
+    const auto node = text.graph().try_find(text.name(place, id));
+    return node ? &text.graph().node(*node) : nullptr;
+}
+
+Mask mask_of(const TextGraph& text, const Model& model, const ModelInputs& inputs, AttentionPlace place) {
+    const auto& limits = std::get<graph::Mask>(stage(text, place, TensorId::masked)->attributes);
+    const bool causal = limits.after == 0;
     Mask mask;
+    if (limits.chunk)
+        mask.emplace_back(ChunkedCausalMask{*limits.chunk});
+    if (limits.before && causal)
+        mask.emplace_back(SlidingWindowCausalMask{*limits.before + 1}); // which counts the query
+    else if (limits.before)
+        mask.emplace_back(SlidingWindowSymmetricMask{*limits.before});
+    else if (causal && !limits.chunk)
+        mask.emplace_back(CausalMask{});
     if (place.stack != Stack::cross) {
-        const auto& window = a.windows[static_cast<std::size_t>(place.layer)];
-        const auto& chunk = a.chunks[static_cast<std::size_t>(place.layer)];
-        if (chunk)
-            mask.emplace_back(ChunkedCausalMask{*chunk});
-        if (window && a.causal)
-            mask.emplace_back(SlidingWindowCausalMask{*window});
-        else if (window)
-            mask.emplace_back(SlidingWindowSymmetricMask{*window});
-        else if (a.causal && !chunk)
-            mask.emplace_back(CausalMask{});
+        const Architecture& a = model.architecture();
         if (a.alibi != Alibi::none)
             mask.emplace_back(AdditiveMask{alibi(a, inputs)});
         else if (a.buckets)
@@ -38,12 +46,6 @@ Mask mask_of(const Model& model, const Architecture& a, const ModelInputs& input
         mask.emplace_back(KeyPaddingMask{
             std::make_shared<const BoolTensor>(BoolTensor{{read.B, read.T}, read.attention_mask})});
     return mask;
-}
-
-/// A stage of the attention; null if the model has none.
-const graph::Node* stage(const TextGraph& text, AttentionPlace place, TensorId id) {
-    const auto node = text.graph().try_find(text.name(place, id));
-    return node ? &text.graph().node(*node) : nullptr;
 }
 
 /// The tables by which queries turn; nothing if they do not.
@@ -141,9 +143,8 @@ Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionP
 Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,
                           const WeightSet& weights, const AttentionSources& sources) {
     const Model& whole = *text.model();
-    require_attention(whole.architecture(), place);
+    require_attention(whole.config(), place);
     const Model& model = place.stack == Stack::encoder ? *whole.encoder() : whole;
-    const Architecture& a = model.architecture();
     const ModelInputs& read = inputs_of(inputs, place.stack);
     const bool is_cross = place.stack == Stack::cross;
     Problem problem;
@@ -151,23 +152,28 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
     problem.x = sources.x;
     problem.x_kv = sources.x_kv;
     problem.latent = !is_cross && stage(text, place, TensorId::x_kv) != nullptr;
-    const std::int64_t n = attention_number(whole.architecture(), place),
-                       n_of_keys = key_attention(whole.architecture(), n);
+    const std::int64_t n = attention_number(whole.config(), place),
+                       n_of_keys = key_attention(whole.config(), n);
     const bool shares_keys = n_of_keys != n && weights[WeightId::W_Q] != nullptr;
     const WeightSet of_keys = shares_keys ? whole.layer(n_of_keys) : WeightSet();
     for (const TensorInfo& input : input_table())
         if (const std::optional<WeightId> weight = weight_of(input.id)) {
-            const bool is_shared = shares_keys && edited_with(whole.architecture(), n, *weight) == n_of_keys;
+            const bool is_shared = shares_keys && edited_with(whole.config(), n, *weight) == n_of_keys;
             *problem.input_slot(input.id) = (is_shared ? of_keys : weights)[*weight];
         }
-    if (a.relative && !is_cross) {
-        problem.relative = RelativeTerms{a.relative->rows, a.relative->c2p, a.relative->p2c};
+    const ProblemParts parts = parts_of_attention(text, place);
+    if (parts.relative_terms) {
+        problem.relative = RelativeTerms{parts.relative, parts.c2p, parts.p2c};
         problem.rel_positions = sources.rel_positions;
     }
-    problem.norm_eps = static_cast<float>(a.norm_eps);
-    problem.qkv_limit = static_cast<float>(a.qkv_limit);
-    problem.score_cap = static_cast<float>(a.score_cap);
-    problem.mask = mask_of(model, a, read, place);
+    for (const TensorId id : {TensorId::q_normed, TensorId::v_normed})
+        if (const graph::Node* const norm = stage(text, place, id))
+            problem.norm_eps = static_cast<float>(std::get<graph::Norm>(norm->attributes).eps);
+    problem.qkv_limit =
+        static_cast<float>(std::get<graph::Linear>(stage(text, place, TensorId::q)->attributes).limit);
+    problem.score_cap =
+        static_cast<float>(std::get<graph::Scale>(stage(text, place, TensorId::scaled)->attributes).cap);
+    problem.mask = mask_of(text, model, read, place);
     if (const graph::Node& scaled = *stage(text, place, TensorId::scaled); scaled.inputs.size() > 1)
         problem.temperature =
             *std::get<graph::Constant>(text.graph().node(scaled.inputs[1].node).attributes).values->data();

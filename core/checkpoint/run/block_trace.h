@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/checkpoint/architecture/architecture.h"
-#include "core/checkpoint/model/kept_weights.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/stacks.h"
+#include "core/checkpoint/weights/kept_weights.h"
 #include "core/trace/stage.h"
 
 #include <array>
@@ -25,10 +25,10 @@ struct BlockTrace {
     std::array<TensorPtr, tensor_count> tensors;
     WeightSet weights; ///< that they were computed with, edits included; of tables the checkpoint's
     WeightSet own;     ///< the checkpoint's
-    std::map<WeightId, TableRows> rows = {};          ///< of tables, those that edits changed; none is empty
-    std::vector<PatchedRows> patched = {};            ///< see LayerEdits
-    std::shared_ptr<const Architecture> architecture; ///< of the stack
-    std::shared_ptr<const ModelStages> stages;        ///< of the whole model
+    std::map<WeightId, TableRows> rows = {};   ///< of tables, those that edits changed; none is empty
+    std::vector<PatchedRows> patched = {};     ///< see LayerEdits
+    std::shared_ptr<const ModelConfig> config; ///< of the stack
+    std::shared_ptr<const ModelStages> stages; ///< of the whole model
 
     // Of a layer with an MLP for all tokens.
     /// (1, T, d_ff): mlp_gate, or without a gate mlp_pre, after the activation, without what is patched

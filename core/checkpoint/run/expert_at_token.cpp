@@ -28,8 +28,8 @@ float fraction_of(const BlockTrace& block, const Tensor& row, std::int64_t exper
 
 ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std::int64_t token,
                               const Progress& cancel) {
-    const Architecture& architecture = *block.architecture;
-    const auto D = static_cast<std::size_t>(architecture.D);
+    const std::int64_t width = block.config->D;
+    const auto D = static_cast<std::size_t>(width);
     ExpertAtToken out{.place = block.place,
                       .expert = expert,
                       .token = token,
@@ -38,9 +38,9 @@ ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std:
                       .in = {},
                       .act = {},
                       .adds = {}};
-    Tensor row(Shape{1, 1, architecture.D},
+    Tensor row(Shape{1, 1, width},
                block[out.reads]->values().subspan(static_cast<std::size_t>(token) * D, D));
-    if (architecture.expert_input.scaled_input) {
+    if (block.stages->scales_expert_input(block.place)) {
         out.input_scale = fraction_of(block, row, expert, token);
         for (float& number : row.values())
             number *= out.input_scale;
@@ -54,7 +54,7 @@ ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std:
                in = times(WeightId::experts_in, WeightId::experts_in_bias);
     out.gate.assign(gate->values().begin(), gate->values().end());
     out.in.assign(in->values().begin(), in->values().end());
-    cpu::open_gates(cpu, in->values(), gate->values(), architecture.expert_gate, cancel);
+    cpu::open_gates(cpu, in->values(), gate->values(), block.stages->expert_gate(block.place), cancel);
     out.act.assign(in->values().begin(), in->values().end());
     out.adds = row_lengths(*block.weights.row(WeightId::experts_out, expert));
     std::ranges::transform(out.adds, out.act, out.adds.begin(),

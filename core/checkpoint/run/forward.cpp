@@ -21,17 +21,17 @@ void check_layer(std::int64_t layer, std::int64_t layers) {
                       layer, layers - 1));
 }
 
-void check_options(const ForwardOptions& options, const Architecture& architecture) {
+void check_options(const ForwardOptions& options, const ModelConfig& config) {
     std::int64_t layers = 0;
-    for (const Stack stack : stacks_of(architecture))
-        layers = std::max(layers, in_stack(architecture, stack).layers);
+    for (const Stack stack : stacks_of(config))
+        layers = std::max(layers, in_stack(config, stack).layers);
     if (options.layer)
         check_layer(*options.layer, layers);
     const bool wants_attention =
         options.keep_problems ||
         (!options.stages.empty() && (options.stages & StageSet::all()) == options.stages);
     if (options.layer && wants_attention && options.stack.value_or(Stack::own) == Stack::own)
-        require_attention(architecture, {Stack::own, *options.layer});
+        require_attention(config, {Stack::own, *options.layer});
 }
 
 /// What run_model keeps of an attention.
@@ -46,10 +46,10 @@ struct KeptLayer {
 class Collector {
 public:
     Collector(const ModelInputs& inputs, const ForwardOptions& options, const TextGraph& text)
-        : model_(*text.model()), architecture_(model_.architecture()), stages_(model_.stages()),
-          inputs_(inputs), options_(options), text_(text) {
+        : model_(*text.model()), config_(model_.config()), stages_(model_.stages()), inputs_(inputs),
+          options_(options), text_(text) {
         for (const Stack stack : {Stack::encoder, Stack::own})
-            if (stack == Stack::own || architecture_.encoder != nullptr)
+            if (stack == Stack::own || config_.encoder != nullptr)
                 add_stack(stack);
         if (options.logits && model_.has_head())
             capture("logits");
@@ -90,7 +90,7 @@ private:
     bool is_complete(const KeptLayer& kept) const;
 
     const Model& model_;
-    const Architecture& architecture_;
+    const ModelConfig& config_;
     const ModelStages& stages_;
     const ModelInputs& inputs_;
     const ForwardOptions& options_;
@@ -107,7 +107,7 @@ private:
 void Collector::add_nodes(AttentionPlace place) {
     if (!keeps(place))
         return;
-    const std::string prefix = layer_prefix(architecture_, place);
+    const std::string prefix = layer_prefix(config_, place);
     for (const std::string& name : options_.nodes)
         if (const auto id = text_.graph().try_find(prefix + name);
             id && !graph::is_leaf(text_.graph().node(*id).op))
@@ -123,13 +123,13 @@ void Collector::refuse_node(const std::string& name) const {
     fail_input(
         tr("forward.no_such_node",
            "there is no stage “{}” in this {} model, or not in the layer that was asked for; it has {}", name,
-           architecture_.family, joined(names)));
+           config_.family, joined(names)));
 }
 
 /// The nodes of a stack in the order in which they are computed; of a decoder with its cross-attention.
 void Collector::add_stack(Stack stack) {
-    const Architecture& a = in_stack(architecture_, stack);
-    const std::string prefix = layer_prefix(architecture_, {stack, -1});
+    const ModelConfig& a = in_stack(config_, stack);
+    const std::string prefix = layer_prefix(config_, {stack, -1});
     const auto around = [&](TensorId id) {
         add_block({stack, -1}, id, prefix + std::string(tensor_info(id).name));
     };
@@ -137,7 +137,7 @@ void Collector::add_stack(Stack stack) {
     add_nodes({stack, -1});
     for (std::int64_t l = 0; l < a.layers; ++l) {
         add_attention({stack, l});
-        if (stack == Stack::own && architecture_.encoder != nullptr)
+        if (stack == Stack::own && config_.encoder != nullptr)
             add_attention({Stack::cross, l});
     }
     for (const TensorId id : {TensorId::merged, TensorId::final_norm})
@@ -155,7 +155,7 @@ void Collector::add_attention(AttentionPlace place) {
         add_block(place, id, stages_.name(place, id));
     add_nodes(place);
     if ((options_.stages.empty() && !options_.keep_problems) || !keeps(place) ||
-        !has_attention(architecture_, place))
+        !has_attention(config_, place))
         return;
     KeptLayer kept{.place = place, .stages = {}};
     for (const TensorInfo& stage : stage_table())
@@ -166,11 +166,11 @@ void Collector::add_attention(AttentionPlace place) {
         kept.x = capture(stages_.name(place, TensorId::x));
         if (place.stack != Stack::cross && sources_of_attention(text_, place).has(TensorId::x_kv))
             kept.x_kv = capture(stages_.name(place, TensorId::x_kv));
-        if (in_stack(architecture_, place.stack).relative)
+        if (stages_.has_relative_terms(place))
             kept.rel_positions = capture(stages_.name(place, TensorId::rel_positions));
         if (place.stack == Stack::cross)
-            kept.x_kv = capture(layer_prefix(architecture_, {Stack::encoder, -1}) + "hidden." +
-                                std::to_string(architecture_.encoder->layers));
+            kept.x_kv = capture(layer_prefix(config_, {Stack::encoder, -1}) + "hidden." +
+                                std::to_string(config_.encoder->layers));
     }
     layers_.push_back(std::move(kept));
 }
@@ -182,13 +182,13 @@ bool Collector::is_complete(const KeptLayer& kept) const {
 }
 
 LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
-    const std::int64_t n = attention_number(architecture_, kept.place);
+    const std::int64_t n = attention_number(config_, kept.place);
     LayerRun layer{kept.place, {}, std::nullopt};
     if (kept.x >= 0) {
         const auto numbers = [&](run::NodeId id) { return id < 0 ? nullptr : numbers_.at(id); };
         const AttentionSources sources{numbers(kept.x), numbers(kept.x_kv), numbers(kept.rel_positions)};
         layer.problem = with_edits(attention_problem(text_, inputs_, kept.place, model_.layer(n), sources),
-                                   architecture_, options_.edits, n);
+                                   config_, options_.edits, n);
     }
     Trace& trace = layer.trace;
     trace.dims = dims_of_attention(model_, inputs_, kept.place);
@@ -249,7 +249,7 @@ ForwardResult Collector::collect(Pass& pass, Progress& progress) {
 
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress) {
-    check_options(options, model.architecture());
+    check_options(options, model.config());
     Pass pass(model, inputs, options.edits, options.temperature, attention);
     Collector collector(inputs, options, pass.text());
     ForwardResult result = collector.collect(pass, progress);
@@ -259,10 +259,10 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
 
 Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                          const RunAttention& attention, Progress& progress) {
-    const Architecture& architecture = model.architecture();
+    const ModelConfig& config = model.config();
     const AttentionPlace place{options.stack.value_or(Stack::own), options.layer.value()};
-    check_layer(place.layer, in_stack(architecture, place.stack).layers);
-    require_attention(architecture, place);
+    check_layer(place.layer, in_stack(config, place.stack).layers);
+    require_attention(config, place);
     Pass pass(model, inputs, options.edits, options.temperature, attention);
     const StageSet sources = sources_of_attention(pass.text(), place);
     std::vector<graph::Part> captures;
@@ -273,11 +273,11 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
     const auto numbers = [&](TensorId id) {
         return sources.has(id) ? (*run)[pass.text().name(place, id)] : nullptr;
     };
-    const std::int64_t n = attention_number(architecture, place);
+    const std::int64_t n = attention_number(config, place);
     return with_edits(
         attention_problem(pass.text(), inputs, place, model.layer(n),
                           {numbers(TensorId::x), numbers(TensorId::x_kv), numbers(TensorId::rel_positions)}),
-        architecture, options.edits, n);
+        config, options.edits, n);
 }
 
 } // namespace headscope::checkpoint

@@ -18,7 +18,7 @@ run::RowRun run_of(const TextGraph& text, const ModelEdits& edits, const std::st
 } // namespace
 
 std::string last_hidden_node(const TextGraph& text, Stack stack) {
-    const Architecture& a = text.model()->architecture();
+    const ModelConfig& a = text.model()->config();
     return layer_prefix(a, {stack, -1}) + "hidden." + std::to_string(in_stack(a, stack).layers);
 }
 

@@ -1,5 +1,6 @@
 #include "core/checkpoint/run/growing_text.h"
 
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/model/rope.h"
 #include "core/graph/labels.h"
 
@@ -12,10 +13,10 @@ namespace {
 
 /// The tokens that a graph for a text of T tokens has room for: more than T, unless tokens then turn by other
 /// angles.
-std::int64_t capacity_for(const Architecture& architecture, std::int64_t T) {
+std::int64_t capacity_for(const Model& model, std::int64_t T) {
     constexpr std::int64_t least = 64;
-    const std::int64_t capacity = std::max(T, std::min(std::max(least, 2 * T), architecture.longest_text()));
-    return angles_change(architecture, T, capacity) ? T : capacity;
+    const std::int64_t capacity = std::max(T, std::min(std::max(least, 2 * T), model.config().longest_text));
+    return angles_change(model, T, capacity) ? T : capacity;
 }
 
 /// Tokens [first, end) of some numbers of a text, (1, end - first).
@@ -37,10 +38,9 @@ std::vector<graph::Part> parts_of(const std::vector<std::string>& nodes) {
 
 GrowingText::GrowingText(std::shared_ptr<const Model> model, const ModelEdits& edits,
                          std::vector<std::string> captures, std::shared_ptr<Workshop> workshop)
-    : model_(std::move(model)), edits_(edits),
-      prefix_(layer_prefix(model_->architecture(), {Stack::own, -1})),
-      end_(prefix_ + "hidden." + std::to_string(model_->architecture().layers)),
-      captures_(std::move(captures)), workshop_(std::move(workshop)) {}
+    : model_(std::move(model)), edits_(edits), prefix_(layer_prefix(model_->config(), {Stack::own, -1})),
+      end_(prefix_ + "hidden." + std::to_string(model_->config().layers)), captures_(std::move(captures)),
+      workshop_(std::move(workshop)) {}
 
 void GrowingText::truncate(std::int64_t rows) {
     if (layers_)
@@ -50,12 +50,11 @@ void GrowingText::truncate(std::int64_t rows) {
 /// Makes the graph for a text of this length, if the present one is too small or turns tokens by other
 /// angles.
 void GrowingText::prepare(const ModelInputs& text) {
-    const Architecture& a = model_->architecture();
-    if (layers_ && angles_change(a, length_, text.T))
+    if (layers_ && angles_change(*model_, length_, text.T))
         truncate(0);
-    if (layers_ && text.T <= capacity_ && !angles_change(a, text.T, capacity_))
+    if (layers_ && text.T <= capacity_ && !angles_change(*model_, text.T, capacity_))
         return;
-    capacity_ = capacity_for(a, text.T);
+    capacity_ = capacity_for(*model_, text.T);
     ModelInputs longest;
     longest.T = capacity_;
     longest.ids = text.ids;
@@ -89,10 +88,10 @@ std::map<std::string, TensorPtr> GrowingText::rows_of(const ModelInputs& text, s
     };
     add(labels::ids, text.ids);
     add(labels::type_ids, std::vector<std::int64_t>(text.ids.size(), 0));
-    if (model_->architecture().copies)
-        add(labels::layer_ids, layer_embedding_rows(text, model_->architecture()));
-    if (model_->architecture().position_rows > 0)
-        add(labels::positions, learned_positions(text, model_->architecture()));
+    if (model_->config().stream_copies > 1)
+        add(labels::layer_ids, layer_embedding_rows(text, *model_));
+    if (model_->stages().has({Stack::own, -1}, TensorId::position))
+        add(labels::positions, learned_positions(text, *model_));
     return rows;
 }
 

@@ -25,14 +25,15 @@ TensorPtr with_queries(const Tensor& before, const Tensor& behind) {
     return out;
 }
 
-bool goes_on(const Architecture& architecture, const ModelInputs& shorter, const ModelInputs& longer) {
+bool goes_on(const Model& model, const ModelInputs& shorter, const ModelInputs& longer) {
     const auto plain = [](const ModelInputs& inputs) {
         return inputs.B == 1 && inputs.T > 0 && inputs.attention_mask.empty() && inputs.token_types.empty() &&
                inputs.source.empty();
     };
-    return architecture.causal && architecture.encoder == nullptr && plain(shorter) && plain(longer) &&
+    const ModelConfig& config = model.config();
+    return config.causal && config.encoder == nullptr && plain(shorter) && plain(longer) &&
            longer.T > shorter.T && std::equal(shorter.ids.begin(), shorter.ids.end(), longer.ids.begin()) &&
-           !angles_change(architecture, shorter.T, longer.T);
+           !angles_change(model, shorter.T, longer.T);
 }
 
 } // namespace headscope::checkpoint

@@ -15,7 +15,7 @@ namespace headscope::checkpoint {
 
 /// Returns true if `longer` is `shorter` with tokens behind it, in a causal model of one stack in which what
 /// was computed of `shorter` stays as it is. One text each, without padding and token types.
-bool goes_on(const Architecture& architecture, const ModelInputs& shorter, const ModelInputs& longer);
+bool goes_on(const Model& model, const ModelInputs& shorter, const ModelInputs& longer);
 
 /// (1, T, D) from (1, t, D) and the (1, T - t, D) behind them.
 TensorPtr with_rows(const Tensor& before, const Tensor& behind);

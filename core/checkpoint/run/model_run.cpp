@@ -20,7 +20,7 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
     check_edits(*model, edits);
     const State* const earlier = before == nullptr ? nullptr : before->state_.get();
     auto state = std::make_unique<State>(model, inputs, edits, earlier);
-    for (const Stack stack : stacks_of(model->architecture()))
+    for (const Stack stack : stacks_of(model->config()))
         state->info[static_cast<std::size_t>(stack)] = attention_info(*model, inputs, stack);
     state->whole_bytes = options.whole_bytes;
     if (earlier != nullptr && state->goes_on_with(*earlier))
@@ -121,7 +121,7 @@ TensorPtr ModelRun::brought_by(std::int64_t n) const {
 }
 
 TensorPtr ModelRun::brought(std::int64_t l) const {
-    return brought_by(attention_number(state_->architecture, {Stack::own, l}));
+    return brought_by(attention_number(state_->config, {Stack::own, l}));
 }
 
 const std::vector<std::string>& ModelRun::query_tokens(std::int64_t) const {
@@ -133,11 +133,11 @@ const std::vector<std::string>& ModelRun::key_tokens(std::int64_t) const {
 }
 
 TensorPtr ModelRun::layer(std::int64_t l) const {
-    return state_->weights(attention_number(state_->architecture, {Stack::own, l}));
+    return state_->weights(attention_number(state_->config, {Stack::own, l}));
 }
 
 void ModelRun::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
-    read_weights(attention_number(state_->architecture, {Stack::own, l}), h, part, to);
+    read_weights(attention_number(state_->config, {Stack::own, l}), h, part, to);
 }
 
 } // namespace headscope::checkpoint

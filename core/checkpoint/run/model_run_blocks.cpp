@@ -5,19 +5,18 @@
 
 namespace headscope::checkpoint {
 
-std::shared_ptr<BlockTrace> ModelRun::State::begun(const Model& stack, AttentionPlace place) const {
+std::shared_ptr<BlockTrace> ModelRun::State::begun(AttentionPlace place) const {
     auto block = std::make_shared<BlockTrace>();
     block->place = place;
-    block->architecture = {model, &stack.architecture()};
+    block->config = {model, &in_stack(model->config(), place.stack)};
     block->stages = {model, &model->stages()};
     return block;
 }
 
 std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& progress) const {
     const std::scoped_lock lock(later_->mutex);
-    const AttentionPlace place = attention_place(architecture, n);
-    const Model& stack = stack_at(*model, n);
-    const std::shared_ptr<BlockTrace> block = begun(stack, place);
+    const AttentionPlace place = attention_place(config, n);
+    const std::shared_ptr<BlockTrace> block = begun(place);
     block->own = model->layer(n);
     block->weights = with_edits(block->own, edits_of(edits, n));
     block->rows = block->weights.rows;
@@ -32,7 +31,7 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
     std::vector<graph::Part> captures;
     for (const TensorId id : stages)
         captures.push_back({name(n, id)});
-    const std::string fraction = layer_prefix(architecture, place) + "shared_fraction";
+    const std::string fraction = layer_prefix(config, place) + "shared_fraction";
     if (text_->graph().try_find(fraction))
         captures.push_back({fraction});
     const run::RunPtr numbers = later(captures, progress);
@@ -52,19 +51,19 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
     const std::scoped_lock lock(later_->mutex);
     const bool of_encoder = stack == Stack::encoder;
     const Stack around_stack = of_encoder ? Stack::encoder : Stack::own;
-    const std::int64_t first = attention_number(architecture, {around_stack, 0}),
-                       last = last_of_stack(architecture, first);
+    const std::int64_t first = attention_number(config, {around_stack, 0}),
+                       last = last_of_stack(config, first);
     const Model& part = of_encoder ? *model->encoder() : *model;
-    const Architecture& sizes = part.architecture();
+    const ModelConfig& sizes = part.config();
     const bool has_head = !of_encoder && model->has_head();
-    const std::shared_ptr<BlockTrace> ends = begun(part, {stack, -1});
+    const std::shared_ptr<BlockTrace> ends = begun({stack, -1});
     ends->position = position;
     std::vector<std::pair<TensorId, graph::Part>> wanted;
     const auto around = [&](TensorId id) { return graph::Part{text_->name({around_stack, -1}, id)}; };
     const ModelStages& stages = model->stages();
     for (const TensorId id : stages.before_layers(around_stack))
         wanted.emplace_back(id, around(id));
-    const TensorId left = stages.in_layer(attention_place(architecture, last)).back();
+    const TensorId left = stages.in_layer(attention_place(config, last)).back();
     wanted.emplace_back(left, graph::Part{name(last, left)});
     for (const TensorId id : {TensorId::merged, TensorId::final_norm})
         if (stages.has({around_stack, -1}, id))
@@ -97,15 +96,15 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
 
 StackLengths ModelRun::State::lengths(Stack stack, Progress& progress) const {
     const std::scoped_lock lock(later_->mutex);
-    const Architecture& sizes = in_stack(architecture, stack);
+    const ModelConfig& sizes = in_stack(config, stack);
     const Stack around_stack = stack == Stack::encoder ? Stack::encoder : Stack::own;
-    const std::int64_t first = attention_number(architecture, {around_stack, 0}),
-                       last = last_of_stack(architecture, first);
-    const std::string left = name(last, model->stages().in_layer(attention_place(architecture, last)).back());
+    const std::int64_t first = attention_number(config, {around_stack, 0}),
+                       last = last_of_stack(config, first);
+    const std::string left = name(last, model->stages().in_layer(attention_place(config, last)).back());
     const TensorPtr left_last = (*later({{left}}, progress))[left];
     StackLengths out{.begin = row_lengths(*stream(first)), .layers = {}};
     for (std::int64_t l = 0; l < sizes.layers; ++l) {
-        const std::int64_t n = attention_number(architecture, {stack, l});
+        const std::int64_t n = attention_number(config, {stack, l});
         const Tensor &before = *(*run_)[name(n, TensorId::resid_in)],
                      &after = n < last ? *stream(n + 1) : *left_last;
         Tensor added(after.shape());

@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/model_run_state.h"
 
 #include "core/base/memory.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/run/attention_problem.h"
 #include "core/checkpoint/run/brought.h"
 #include "core/checkpoint/run/from_rows.h"
@@ -39,7 +40,7 @@ std::vector<std::string> ModelRun::State::kept_streams() const {
     for (std::int64_t n = 0; n < count(); ++n)
         nodes.push_back(name(n, TensorId::resid_in));
     for (const Stack stack : {Stack::own, Stack::encoder})
-        if (stack == Stack::own || architecture.encoder != nullptr) {
+        if (stack == Stack::own || config.encoder != nullptr) {
             nodes.push_back(last_stream_node(*text_, stack));
             if (std::string hidden = last_hidden_node(*text_, stack); hidden != nodes.back())
                 nodes.push_back(std::move(hidden));
@@ -72,9 +73,9 @@ void ModelRun::State::compute(const State* before, const Options& options, Progr
         room -= bytes;
         captures.push_back({weights});
     }
-    const bool shares = before != nullptr && before->model == model &&
-                        (before->inputs == inputs ||
-                         (architecture.encoder != nullptr && before->inputs.source == inputs.source));
+    const bool shares =
+        before != nullptr && before->model == model &&
+        (before->inputs == inputs || (config.encoder != nullptr && before->inputs.source == inputs.source));
     const std::scoped_lock lock(workshop_->mutex);
     run_ = runs_.run(captures, {}, shares ? before->run_ : nullptr, progress);
     while (computed_from < count() &&
@@ -86,7 +87,7 @@ void ModelRun::State::compute(const State* before, const Options& options, Progr
 }
 
 bool ModelRun::State::goes_on_with(const State& before) const {
-    return before.model == model && goes_on(architecture, before.inputs, inputs) &&
+    return before.model == model && goes_on(*model, before.inputs, inputs) &&
            first_difference(before.edits, edits, count()) == count() &&
            std::ranges::all_of(edits, [](const auto& layer) { return layer.second.patched.empty(); });
 }
@@ -137,12 +138,12 @@ void ModelRun::State::go_on(const State& before, const Options& options, Progres
 }
 
 const TensorPtr& ModelRun::State::hidden(std::int64_t l) const {
-    return l < architecture.layers ? stream(attention_number(architecture, {Stack::own, l}))
-                                   : (*run_)[last_hidden_node(*text_)];
+    return l < config.layers ? stream(attention_number(config, {Stack::own, l}))
+                             : (*run_)[last_hidden_node(*text_)];
 }
 
 TensorPtr ModelRun::State::weights(std::int64_t n) const {
-    require_attention(architecture, attention_place(architecture, n));
+    require_attention(config, attention_place(config, n));
     if (const TensorPtr& in_memory = kept(n))
         return in_memory;
     const std::scoped_lock lock(later_->mutex);
@@ -185,7 +186,7 @@ std::unique_ptr<const cpu::LongMap> ModelRun::State::map_of(const Problem& probl
 
 TensorPtr ModelRun::State::rows(std::int64_t n, std::int64_t first, std::int64_t count,
                                 const Progress& cancel) const {
-    require_attention(architecture, attention_place(architecture, n));
+    require_attention(config, attention_place(config, n));
     const std::scoped_lock lock(later_->mutex);
     const graph::Part part{name(n, TensorId::weights), {{"Tq", {first, count}}}};
     const TensorPtr whole = held(n);
@@ -197,8 +198,8 @@ TensorPtr ModelRun::State::rows(std::int64_t n, std::int64_t first, std::int64_t
 
 void ModelRun::State::read_part(std::int64_t n, std::int64_t h, const MapPart& part,
                                 std::span<float> to) const {
-    require_attention(architecture, attention_place(architecture, n));
-    const AttentionInfo& sizes = info[static_cast<std::size_t>(attention_place(architecture, n).stack)];
+    require_attention(config, attention_place(config, n));
+    const AttentionInfo& sizes = info[static_cast<std::size_t>(attention_place(config, n).stack)];
     if (sizeof(float) * static_cast<std::size_t>(sizes.H * sizes.Tq * sizes.Tk) <= whole_bytes)
         return copy_part(*weights(n), h, part, to);
     const std::scoped_lock lock(later_->mutex);
@@ -213,19 +214,19 @@ void ModelRun::State::read_part(std::int64_t n, std::int64_t h, const MapPart& p
 }
 
 TensorPtr ModelRun::State::brought(std::int64_t n) const {
-    require_attention(architecture, attention_place(architecture, n));
+    require_attention(config, attention_place(config, n));
     const std::scoped_lock lock(later_->mutex);
     const TensorPtr values = one(name(n, TensorId::v), Progress());
     return brought_lengths(edited(n), *values);
 }
 
 Problem ModelRun::State::edited(std::int64_t n) const {
-    return with_edits(plain_problem(n), architecture, edits, n);
+    return with_edits(plain_problem(n), config, edits, n);
 }
 
 Problem ModelRun::State::plain_problem(std::int64_t n) const {
-    const AttentionPlace place = attention_place(architecture, n);
-    require_attention(architecture, place);
+    const AttentionPlace place = attention_place(config, n);
+    require_attention(config, place);
     TensorPtr x_kv;
     if (place.stack == Stack::cross)
         x_kv = (*run_)[last_hidden_node(*text_, Stack::encoder)];
@@ -233,7 +234,7 @@ Problem ModelRun::State::plain_problem(std::int64_t n) const {
         x_kv = one(name(n, TensorId::x_kv), Progress());
     AttentionSources sources{
         .x = one(name(n, TensorId::x), Progress()), .x_kv = std::move(x_kv), .rel_positions = nullptr};
-    if (model->architecture().relative)
+    if (model->stages().has_relative_terms(place))
         sources.rel_positions = one(name(n, TensorId::rel_positions), Progress());
     return attention_problem(*text_, inputs, place, model->layer(n), sources);
 }

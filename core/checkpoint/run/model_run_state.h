@@ -53,7 +53,7 @@ public:
     const run::RunPtr& numbers() const { return run_; }
 
     const ModelPtr model;
-    const Architecture& architecture = model->architecture();
+    const ModelConfig& config = model->config();
     std::size_t whole_bytes = Options().whole_bytes;
     const ModelInputs inputs;
     const ModelEdits edits;
@@ -65,17 +65,15 @@ private:
     /// The nodes that a run keeps beside attention weights.
     std::vector<std::string> kept_streams() const;
     void take_streams(Progress& progress);
-    std::int64_t count() const { return attention_count(architecture); }
+    std::int64_t count() const { return attention_count(config); }
     std::string name(std::int64_t n, TensorId stage) const {
-        const AttentionPlace place = attention_place(architecture, n);
+        const AttentionPlace place = attention_place(config, n);
         return text_->name(place, stage);
     }
-    bool attends(std::int64_t n) const {
-        return has_attention(architecture, attention_place(architecture, n));
-    }
+    bool attends(std::int64_t n) const { return has_attention(config, attention_place(config, n)); }
     /// What the branch of attention n, or of a delta layer in its place, returns.
     TensorId added(std::int64_t n) const {
-        const AttentionPlace place = attention_place(architecture, n);
+        const AttentionPlace place = attention_place(config, n);
         return model->stages().sources(place, model->stages().attention_output(place)).front();
     }
     /// The parameter or stage of this name in its stack, at one token.
@@ -99,7 +97,7 @@ private:
     }
     std::unique_ptr<const cpu::LongMap> map_of(const Problem& problem, std::int64_t h,
                                                Progress& progress) const;
-    std::shared_ptr<BlockTrace> begun(const Model& stack, AttentionPlace place) const;
+    std::shared_ptr<BlockTrace> begun(AttentionPlace place) const;
 
     TextGraphPtr text_;
     std::shared_ptr<Workshop> workshop_;

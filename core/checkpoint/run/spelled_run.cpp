@@ -24,15 +24,15 @@ SpelledRun::SpelledRun(ModelRunPtr run, const TextModel& text, Stack stack)
       key_pieces_(pieces_of(run_->read_by_keys(stack), text)) {}
 
 TensorPtr SpelledRun::layer(std::int64_t l) const {
-    return run_->weights(attention_number(run_->model().architecture(), {stack_, l}));
+    return run_->weights(attention_number(run_->model().config(), {stack_, l}));
 }
 
 TensorPtr SpelledRun::brought(std::int64_t l) const {
-    return run_->brought_by(attention_number(run_->model().architecture(), {stack_, l}));
+    return run_->brought_by(attention_number(run_->model().config(), {stack_, l}));
 }
 
 void SpelledRun::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
-    run_->read_weights(attention_number(run_->model().architecture(), {stack_, l}), h, part, to);
+    run_->read_weights(attention_number(run_->model().config(), {stack_, l}), h, part, to);
 }
 
 } // namespace headscope::checkpoint

@@ -49,7 +49,7 @@ Value delta_layer(Builder& g, const Delta& d) {
         labels::delta_beta, g.linear(inner("delta.b", Step::delta_state), x, d.W_b), Function::sigmoid);
     const Value y = g.make(labels::delta_y, Op::delta_rule, {}, {queries, keys, v, decay, beta});
     constexpr Step out = Step::delta_out;
-    const Value heads = g.make(inner("delta.y_heads", out), Op::head_norm, Norm{.eps = d.eps}, {y, d.norm});
+    const Value heads = g.make(labels::delta_heads, Op::head_norm, Norm{.eps = d.eps}, {y, d.norm});
     const Value normed = g.make(inner("delta.y_normed", out), Op::join_heads, {}, {heads});
     const Value z = g.linear(labels::delta_z, x, d.W_z);
     const Value gated = g.gate(inner("delta.y_gated", out), z, normed, {.function = Function::silu});

@@ -29,7 +29,7 @@ struct Saved {
     std::int64_t mary = checkpoint::word_token(*model, "Mary"), john = checkpoint::word_token(*model, "John");
 
     Saved() {
-        const checkpoint::Architecture& a = model->model->architecture();
+        const checkpoint::ModelConfig& a = model->model->config();
         checkpoint::ModelEdits edits;
         edits[1].gains.assign(static_cast<std::size_t>(a.H), 1.0F);
         edits[1].gains[2] = 0.25F;

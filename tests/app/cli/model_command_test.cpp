@@ -1,4 +1,5 @@
 #include "core/base/file.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/format/safetensors.h"
@@ -208,10 +209,10 @@ TEST_CASE("model check of every golden model says how far it is from its referen
         const std::int64_t routers = std::ranges::count_if(
             found.at("rows"), [](const json& row) { return row.at("kind") == "router logits"; });
         const checkpoint::Model model = checkpoint::Model::open(models + name);
-        const checkpoint::Architecture& a = model.architecture();
+        const checkpoint::ModelConfig& a = model.config();
         std::int64_t mixtures = 0;
         for (std::int64_t l = 0; l < a.layers; ++l)
-            mixtures += a.has_experts(l);
+            mixtures += model.stages().has({checkpoint::Stack::own, l}, TensorId::routing) ? 1 : 0;
         const format::Safetensors file = format::Safetensors::open(reference);
         CHECK(routers == (file.find("expect.router_logits") ? mixtures : 0));
         CHECK(std::ssize(found.at("rows")) == std::ssize(attention_layers(a)) + a.layers + 2 + routers);

@@ -171,7 +171,7 @@ TEST_CASE("undo and redo go through a patched run, edits stay with it, and anoth
 TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
     PatchedPocket pocket;
     const checkpoint::Model& model = *pocket.part().model->model;
-    const std::int64_t D = model.architecture().D;
+    const std::int64_t D = model.config().D;
     const auto refused = [&](const checkpoint::PatchedRows& rows, const std::string& why) {
         checkpoint::ModelEdits edits;
         edits[1].patched = {rows};

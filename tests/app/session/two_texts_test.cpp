@@ -46,22 +46,22 @@ bool same(const Tensor& a, const Tensor& b) {
 TEST_CASE("what the view looks at and the number of an attention are the same thing") {
     // Two layers in the encoder, one in the decoder, with other numbers of heads.
     OpenPair open("mbart_tiny", {"3 1 4 1 5", "7 8"});
-    const checkpoint::Architecture& architecture = open.part().architecture();
+    const checkpoint::ModelConfig& config = open.part().config();
     std::int64_t seen = 0;
-    for (const Stack stack : stacks_of(architecture))
-        for (std::int64_t layer = 0; layer < in_stack(architecture, stack).layers; ++layer, ++seen) {
+    for (const Stack stack : stacks_of(config))
+        for (std::int64_t layer = 0; layer < in_stack(config, stack).layers; ++layer, ++seen) {
             open.change_view(ShowStack{stack});
             open.change_view(OpenHead{layer, 0});
             const Document& document = *open.state.document;
             CHECK(document.checkpoint()->place == AttentionPlace{stack, layer});
             const std::int64_t n = open_attention(document);
-            CHECK(attention_place(architecture, n) == AttentionPlace{stack, layer});
+            CHECK(attention_place(config, n) == AttentionPlace{stack, layer});
             const Problem problem = open.state.model.run->problem(n);
             CHECK(same(*document.problem.x, *problem.x));
             CHECK(document.problem.weights.W_Q == problem.weights.W_Q);
             CHECK(document.problem.cross() == (stack == Stack::cross));
             CHECK(same(*open.state.shown.tensor(TensorId::weights), *open.state.model.run->weights(n)));
-            CHECK(open.state.head_grid->info().H == in_stack(architecture, stack).H);
+            CHECK(open.state.head_grid->info().H == in_stack(config, stack).H);
             CHECK(attention_name(open.part(), {stack, layer}) ==
                   std::string(stack == Stack::encoder ? "encoder"
                               : stack == Stack::cross ? "cross"
@@ -70,7 +70,7 @@ TEST_CASE("what the view looks at and the number of an attention are the same th
             CHECK(open_layer_name(document) == attention_name(open.part(), {stack, layer}));
             CHECK(open_head_name(document, 1) == "L" + std::to_string(layer) + " H1");
         }
-    CHECK(seen == attention_count(architecture));
+    CHECK(seen == attention_count(config));
     // A layer that the stack has not is its last one.
     open.change_view(ShowStack{Stack::encoder});
     open.change_view(OpenHead{1, 0});
@@ -94,7 +94,7 @@ TEST_CASE("a model of one stack has the names and numbers that it always had") {
 TEST_CASE("a target that changes leaves the encoder's part, a source changes all") {
     OpenPair open("t5_tiny", {"3 1 4 1 5", "7 8"});
     const checkpoint::ModelRunPtr before = open.state.model.run;
-    const std::int64_t encoder = open.part().architecture().encoder->layers;
+    const std::int64_t encoder = open.part().config().encoder->layers;
     open.act(TypeTarget{"7 8 9"});
     CHECK(open.state.model.run->computed_from() == encoder);
     CHECK(open.state.model.run->weights(0) == before->weights(0));

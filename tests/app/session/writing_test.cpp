@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/generation/generator.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
@@ -251,8 +252,8 @@ TEST_CASE("a step waits for the run that is under way", "[writing]") {
 TEST_CASE("a text longer than a model was trained on is run, and no token is written after it", "[writing]") {
     Progress progress;
     RunSpec part = *open_model(checkpoint::model_folder("pocket"), {"Anna"}, 0, progress).part;
-    const std::int64_t most = part.model->model->architecture().longest_text();
-    REQUIRE(part.model->model->architecture().position_rows == 0);
+    const std::int64_t most = part.model->model->config().longest_text;
+    REQUIRE_FALSE(part.model->model->stages().has({checkpoint::Stack::own, -1}, TensorId::position));
     const auto why_at = [&](std::int64_t length) {
         part.inputs = std::make_shared<const checkpoint::ModelInputs>(
             checkpoint::token_inputs(*part.model, Ids(static_cast<std::size_t>(length), 7)));

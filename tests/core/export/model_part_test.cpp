@@ -54,7 +54,7 @@ TensorPtr numbers(std::int64_t rows, std::int64_t width, float first) {
 
 /// Head gains, and rows that are set or added: all that a window or an analysis changes, but weights.
 checkpoint::ModelEdits changes_of(const checkpoint::Model& model, std::int64_t layer) {
-    const checkpoint::Architecture& a = model.architecture();
+    const checkpoint::ModelConfig& a = model.config();
     checkpoint::LayerEdits edits;
     edits.gains.assign(static_cast<std::size_t>(a.H), 1.0F);
     edits.gains[1] = 0.25F;
@@ -90,8 +90,8 @@ TEST_CASE("a layer's script has the layer's stages and nothing of other layers",
         const checkpoint::ModelInputs inputs = test::first_text(name);
         const checkpoint::RunAttention on_cpu;
         checkpoint::Pass pass(model, inputs, {}, 1, on_cpu);
-        for (std::int64_t n = 0; n < attention_count(model.architecture()); ++n) {
-            const checkpoint::AttentionPlace place = attention_place(model.architecture(), n);
+        for (std::int64_t n = 0; n < attention_count(model.config()); ++n) {
+            const checkpoint::AttentionPlace place = attention_place(model.config(), n);
             INFO(name << ", attention " << n);
             Progress progress;
             const ScriptPart part = part_of_layer(pass, place, progress);
@@ -102,7 +102,7 @@ TEST_CASE("a layer's script has the layer's stages and nothing of other layers",
                 if (*stage !=
                     TensorId::layer_out) // added to the other copies alone, where the first is active
                     CHECK(part.is_computed(find(*stage)));
-            if (has_attention(model.architecture(), place))
+            if (has_attention(model.config(), place))
                 for (const TensorId stage :
                      {TensorId::weights_mean, TensorId::contributions, TensorId::output})
                     CHECK(part.is_computed(find(stage)));

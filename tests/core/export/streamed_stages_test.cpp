@@ -51,8 +51,7 @@ TEST_CASE("stages and logits that are made while the file is written are those o
                                      .head = head};
             ForwardOptions options;
             options.stages = wanted.stages;
-            options.edits[1].gains =
-                std::vector<float>(static_cast<std::size_t>(model.architecture().H), 0.5F);
+            options.edits[1].gains = std::vector<float>(static_cast<std::size_t>(model.config().H), 0.5F);
             options.temperature = 2;
             const ForwardResult whole = run_on_cpu(model, inputs, options);
             options.stages = without_streamed(wanted.stages);

@@ -63,7 +63,7 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
     std::vector<std::string> from;
     for (const TensorId input : stages.sources(place, id))
         from.emplace_back(tensor_info(input).name);
-    if (const auto norm = stages.norm_weights(place, id)) {
+    if (const auto norm = stages.norm(place, id)) {
         // The norm of the residual stream after a sum has the weights of norm1 or norm2 in the same layer.
         const std::string scaled = weighted(one, prefix, norm->weight, norm->bias);
         return is_layer_norm(a.norm) ? out + " = (" + from[0] + " − mean) ÷ √(variance + ε)" + scaled
@@ -74,7 +74,7 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
         factor << a.branch_scale;
         return out + " = " + from[0] + " · " + factor.str();
     }
-    const std::string function(graph::ops::function_name(function_of(a.activation)));
+    const std::string function(graph::ops::function_name(a.activation));
     switch (id) {
     case delta_q:
     case delta_k:
@@ -461,7 +461,7 @@ TEST_CASE("every family's usual architecture becomes a graph with all of its ten
         const Architecture model = read_architecture("{\"model_type\": \"" + family + "\"}", family);
         const ModelGraph built = graph_of(model, short_text(model), true);
         std::set<std::string> expected;
-        for (const Architecture* stack : {model.encoder.get(), &model}) {
+        for (const Architecture* stack : {model.encoder_architecture.get(), &model}) {
             if (stack == nullptr)
                 continue;
             const NameMap& map = stack->names;

@@ -32,7 +32,7 @@ struct Pocket {
         scene.gains = gains;
         Progress progress;
         return run_lesson_model(model, checkpoint::prompt_inputs(*model, text),
-                                edits_of(scene, model->model->architecture()), corrupted, progress);
+                                edits_of(scene, model->model->config()), corrupted, progress);
     }
     LessonState state(std::int64_t layer) const {
         const checkpoint::LayerRun& open = layer_of(run, layer);
@@ -199,7 +199,7 @@ TEST_CASE("gains of a scene switch heads of any layer off", "[lesson][model]") {
     CHECK(Pocket(book_text, {off_2_7, HeadGain{2, 7, 1}}).run.edits.empty());
     StepScene scene;
     scene.gains = {HeadGain{4, 0, 0}};
-    CHECK_THROWS_WITH(edits_of(scene, pocket.model->model->architecture()),
+    CHECK_THROWS_WITH(edits_of(scene, pocket.model->model->config()),
                       Contains("there is no head 4.0; layers are numbered 0 to 3"));
 }
 

@@ -23,7 +23,7 @@ checkpoint::Model gpt2() {
 
 checkpoint::ModelEdits some_edits(const checkpoint::Model& model) {
     checkpoint::ModelEdits edits;
-    edits[0].gains.assign(static_cast<std::size_t>(model.architecture().H), 1.0F);
+    edits[0].gains.assign(static_cast<std::size_t>(model.config().H), 1.0F);
     edits[0].gains[1] = 0.1F;
     return edits;
 }

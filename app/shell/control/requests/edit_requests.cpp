@@ -40,17 +40,17 @@ std::int64_t edited_head_in(const AppState& state, const RequestValue& value) {
 /// The attention of a checkpoint that an object with `stack` and `layer` names; the open one without them.
 checkpoint::AttentionPlace attention_place_in(const AppState& state, const RequestValue& value) {
     constexpr std::array<std::string_view, 3> stacks{"decoder", "encoder", "cross"};
-    const checkpoint::Architecture& architecture = state.document->part()->architecture();
+    const checkpoint::ModelConfig& config = state.document->part()->config();
     checkpoint::AttentionPlace place{state.document->stack(), state.document->layer()};
     if (const auto stack = value.find("stack")) {
         place.stack = static_cast<checkpoint::Stack>(stack->choice(stacks));
-        if ((architecture.encoder != nullptr) != (place.stack != checkpoint::Stack::own) &&
-            architecture.encoder == nullptr)
+        if ((config.encoder != nullptr) != (place.stack != checkpoint::Stack::own) &&
+            config.encoder == nullptr)
             fail_input(tr("edit_requests.one_stack", "this checkpoint has one stack; leave \"stack\" out"));
     }
     if (const auto layer = value.find("layer"))
-        place.layer = layer->whole(0, checkpoint::in_stack(architecture, place.stack).layers - 1);
-    checkpoint::require_attention(architecture, place);
+        place.layer = layer->whole(0, checkpoint::in_stack(config, place.stack).layers - 1);
+    checkpoint::require_attention(config, place);
     return place;
 }
 
@@ -69,7 +69,7 @@ void set_gain_to(Program& program, const RequestValue& value) {
     if (const std::string missing = needs_checkpoint(state); !missing.empty())
         fail_input(missing);
     const checkpoint::AttentionPlace place = attention_place_in(state, value);
-    const std::int64_t heads = checkpoint::in_stack(state.document->part()->architecture(), place.stack).H;
+    const std::int64_t heads = checkpoint::in_stack(state.document->part()->config(), place.stack).H;
     program.act(SetHeadGain{place, value.at("head").whole(0, heads - 1), gain});
 }
 

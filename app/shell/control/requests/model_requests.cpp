@@ -15,7 +15,7 @@ void show_position(Program& program, const RequestValue& value) {
 }
 
 void append_token(Program& program, const RequestValue& value) {
-    const std::int64_t vocab = program.state().document->part()->architecture().vocab;
+    const std::int64_t vocab = program.state().document->part()->config().vocab;
     program.act(GenerateToken{value.whole(0, vocab - 1)});
 }
 

@@ -22,7 +22,7 @@ Architecture read_mpnet(const ConfigReader& reader) {
     a.position_count = PositionCount::other_than_pad_id;
     a.position_offset = a.pad_id + 1;
     a.mask_token = "<mask>";
-    a.head_activation = Activation::gelu; // whatever the layers have
+    a.head_activation = graph::Function::gelu; // whatever the layers have
     a.names = {
         .body = tensors_of({
             {"embeddings.word_embeddings", table, E::vocab, E::D, word_table},

@@ -37,7 +37,7 @@ Architecture read_electra(const ConfigReader& reader) {
         reader, "electra",
         {.D = 256, .H = 4, .d_ff = 1024, .vocab = 30522, .max_positions = 512, .norm_eps = 1e-12});
     a.mask_token = "[MASK]";
-    a.head_activation = Activation::gelu; // whatever the layers have
+    a.head_activation = graph::Function::gelu; // whatever the layers have
     a.names.prefixes = {"electra.", ""};
     a.names.head = tensors_of({
         {"generator_predictions.dense", linear, E::D, E::D, head_dense, head_dense_bias},

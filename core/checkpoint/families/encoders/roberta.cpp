@@ -11,7 +11,7 @@ Architecture read_roberta_like(const ConfigReader& reader, const char* family, s
     Architecture a = read_bert_like(reader, family,
                                     {.d_ff = 3072, .vocab = vocab, .max_positions = 512, .norm_eps = 1e-12});
     a.mask_token = "<mask>";
-    a.head_activation = Activation::gelu; // whatever the layers have
+    a.head_activation = graph::Function::gelu; // whatever the layers have
     a.pad_id = reader.integer("pad_token_id", 0).value_or(1);
     a.position_count = PositionCount::other_than_pad_id;
     a.position_offset = a.pad_id + 1;

@@ -67,8 +67,8 @@ Architecture read_deepseek_like(const ConfigReader& reader, const DeepseekLike& 
         reader.refuse("qk_nope_head_dim",
                       tr("deepseek.even_width", "even, for the rotary position embedding"));
     a.latent = {.query_rank = reader.says_null("q_lora_rank") ? 0 : reader.size("q_lora_rank", 1536),
-                .rank = reader.size("kv_lora_rank", 512),
-                .dv = reader.size("v_head_dim", 128)};
+                .rank = reader.size("kv_lora_rank", 512)};
+    a.value_width = reader.size("v_head_dim", 128);
     const RopeScaling& scaling = a.ropes.front().scaling;
     const double magnitude =
         scaling.kind == RopeScaling::Kind::none ? 1.0 : score_magnitude(reader, scaling.factor);

@@ -43,7 +43,7 @@ Architecture read_granitemoe(const ConfigReader& reader) {
     a.d_expert = a.d_ff;
     a.route.used = used_experts(reader, "num_experts_per_tok", 2, a.experts);
     a.expert_gate_in = GatePacking::gate_first;
-    a.expert_gate = {.function = function_of(a.activation)};
+    a.expert_gate = {.function = a.activation};
     a.names.drop({mlp_gate, mlp_in, mlp_out});
     const std::string mixture = "layers.{l}.block_sparse_moe.";
     for (const TensorName& row :

@@ -72,26 +72,26 @@ TEST_CASE("a sweep measures what whole runs with a gain of 0 show, for every kin
     for (const char* const name : {"gpt2_tiny", "gemma2_tiny", "gptj_tiny", "bert_tiny", "t5_tiny"}) {
         CAPTURE(name);
         const ModelPtr model = opened(name);
-        const Architecture& architecture = model->architecture();
+        const ModelConfig& config = model->config();
         // The run has edits of its own: a head is half as loud.
-        const std::int64_t edited = attention_number(architecture, {Stack::own, 1});
+        const std::int64_t edited = attention_number(config, {Stack::own, 1});
         ModelEdits edits;
-        edits[edited].gains.assign(static_cast<std::size_t>(architecture.H), 1.0F);
+        edits[edited].gains.assign(static_cast<std::size_t>(config.H), 1.0F);
         edits[edited].gains.back() = 0.5F;
         const std::int64_t position = 4;
         const std::vector<double> before = logits_at(*model, edits, position);
         const std::vector<HeadEffect> effects = swept(model, edits, {.position = position, .tokens = {2, 9}});
         std::int64_t heads = 0;
-        for (const Stack stack : stacks_of(architecture))
-            heads += in_stack(architecture, stack).layers * in_stack(architecture, stack).H;
+        for (const Stack stack : stacks_of(config))
+            heads += in_stack(config, stack).layers * in_stack(config, stack).H;
         REQUIRE(std::ssize(effects) == heads);
         CHECK(effects.back().place.layer == 0); // the costly ones come last
         double largest = 0;
         for (const HeadEffect& effect : effects) {
             CAPTURE(effect.place.layer, effect.head, static_cast<int>(effect.place.stack));
             ModelEdits off = edits;
-            std::vector<float>& gains = off[attention_number(architecture, effect.place)].gains;
-            gains.resize(static_cast<std::size_t>(in_stack(architecture, effect.place.stack).H), 1.0F);
+            std::vector<float>& gains = off[attention_number(config, effect.place)].gains;
+            gains.resize(static_cast<std::size_t>(in_stack(config, effect.place.stack).H), 1.0F);
             gains[static_cast<std::size_t>(effect.head)] = 0;
             const std::vector<double> after = logits_at(*model, off, position);
             CHECK(effect.divergence == Approx(divergence(before, after)).margin(2e-6).epsilon(1e-3));
@@ -106,10 +106,10 @@ TEST_CASE("a sweep measures what whole runs with a gain of 0 show, for every kin
 
 TEST_CASE("a head's mean output is what a bias of the same size would add", "[sweep]") {
     const ModelPtr model = opened("gpt2_tiny");
-    const Architecture& architecture = model->architecture();
+    const ModelConfig& config = model->config();
     const std::vector<HeadEffect> effects =
         swept(model, {}, {.position = 5, .ablation = Ablation::mean, .places = {{Stack::own, 1}}});
-    REQUIRE(std::ssize(effects) == architecture.H);
+    REQUIRE(std::ssize(effects) == config.H);
     ForwardOptions options;
     options.stages = StageSet().with(TensorId::contributions);
     const ForwardResult whole = run_on_cpu(*model, some_text(*model), options);
@@ -119,14 +119,14 @@ TEST_CASE("a head's mean output is what a bias of the same size would add", "[sw
         CHECK(effect.place == AttentionPlace{Stack::own, 1});
         const TensorPtr own = model->layer(1)[WeightId::b_O];
         const auto bias = std::make_shared<Tensor>(own->shape(), own->values());
-        for (std::int64_t d = 0; d < architecture.D; ++d) {
+        for (std::int64_t d = 0; d < config.D; ++d) {
             double mean = 0;
             for (std::int64_t i = 0; i < 6; ++i)
                 mean += static_cast<double>(written.at(0, effect.head, i, d)) / 6;
             bias->at(d) += static_cast<float>(mean);
         }
         LayerEdits edits;
-        edits.gains.assign(static_cast<std::size_t>(architecture.H), 1.0F);
+        edits.gains.assign(static_cast<std::size_t>(config.H), 1.0F);
         edits.gains[static_cast<std::size_t>(effect.head)] = 0;
         edits.tensors[WeightId::b_O] = bias;
         CHECK(effect.divergence ==
@@ -136,7 +136,7 @@ TEST_CASE("a head's mean output is what a bias of the same size would add", "[sw
 
 TEST_CASE("a head that is off already changes nothing, and a sweep ends when it is cancelled", "[sweep]") {
     const ModelPtr model = opened("llama_tiny_tied");
-    const auto H = static_cast<std::size_t>(model->architecture().H);
+    const auto H = static_cast<std::size_t>(model->config().H);
     LayerEdits off;
     off.gains.assign(H, 0.0F);
     for (const HeadEffect& effect : swept(model, {{0, off}}, {.places = {{Stack::own, 0}}}))

@@ -27,7 +27,7 @@ TEST_CASE("heads compose as the products of their whole matrices say", "[composi
     for (const char* name : {"gpt2_tiny", "llama_tiny_tied", "qwen3_tiny"}) {
         CAPTURE(name);
         const checkpoint::Model model = checkpoint::Model::open(test_data("/models/") + name);
-        const checkpoint::Architecture& a = model.architecture();
+        const checkpoint::ModelConfig& a = model.config();
         Progress progress;
         const std::vector<Composition> all = compositions(model, {}, progress);
         CHECK(std::ssize(all) == a.layers * (a.layers - 1) / 2 * a.H * a.H);

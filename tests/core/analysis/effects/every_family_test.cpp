@@ -33,7 +33,7 @@ void for_every_model(const Check& check) {
             std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder.string()));
         if (!model->problem().empty() || !model->has_head())
             continue;
-        if (!has_one_stream(model->architecture())) {
+        if (!has_one_stream(*model)) {
             CHECK(folder.filename() == "gemma3n_text_tiny"); // refused, see its own tests
             continue;
         }
@@ -59,7 +59,7 @@ TEST_CASE("the parts of a logit add up to the logit, in every family", "[attribu
         const auto logit = [&](std::int64_t position, std::int64_t id) {
             return static_cast<double>(logits.at(0, position, id));
         };
-        const double cap = run.model().architecture().logit_cap;
+        const double cap = run.model().stages().logit_cap();
         for (const std::int64_t position : {0, 3, 5}) {
             const std::span<const float> row =
                 logits.values().subspan(static_cast<std::size_t>(logits.offset(0, position, 0)),
@@ -91,7 +91,7 @@ TEST_CASE("the parts of a logit add up to the logit, in every family", "[attribu
 TEST_CASE("a head's map by source tokens has the head's parts of each position, in every family",
           "[attribution]") {
     for_every_model([](const checkpoint::ModelRun& run) {
-        const checkpoint::Architecture& a = run.model().architecture();
+        const checkpoint::ModelConfig& a = run.model().config();
         const LogitQuestion question{
             .token = 4, .from = LogitQuestion::From::token, .against = 8, .sources = true};
         std::vector<checkpoint::Stack> stacks{checkpoint::Stack::own};
@@ -121,12 +121,13 @@ TEST_CASE("writers of a query and a key, and pairs of their numbers, add up to t
           "[attribution]") {
     const auto engine = engine::make_engine("cpu");
     for_every_model([&](const checkpoint::ModelRun& run) {
-        const checkpoint::Architecture& a = run.model().architecture();
-        if (!has_direct_projections(a) || a.relative) {
+        const checkpoint::ModelConfig& a = run.model().config();
+        if (!has_direct_projections(run.model()) || has_relative_terms(run.model())) {
             CHECK_THAT(input_error([&] {
                            score_terms(run, {0, 0, 5, 2}, Progress());
                        }),
-                       Catch::Contains(a.relative ? "terms by relative position" : "latent vectors"));
+                       Catch::Contains(has_relative_terms(run.model()) ? "terms by relative position"
+                                                                       : "latent vectors"));
             return;
         }
         for (const std::int64_t layer :

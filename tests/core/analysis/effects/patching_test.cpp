@@ -1,5 +1,6 @@
 #include "core/analysis/effects/patching.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/model/text_model.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
@@ -45,7 +46,7 @@ TEST_CASE("patching both ends of the residual stream brings the whole answer bac
         const auto recovered = [&](PatchKind kind, std::int64_t row, std::int64_t column) {
             return patching.recovered(patching.patched(kind, row, column, progress));
         };
-        const std::int64_t layers = model->architecture().layers;
+        const std::int64_t layers = model->config().layers;
         CHECK(patching.rows(PatchKind::residual) == layers + 1);
         CHECK(recovered(PatchKind::residual, 0, 2) == Approx(1.0).margin(1e-4));
         CHECK(recovered(PatchKind::residual, layers, 5) == Approx(1.0).margin(1e-6));
@@ -54,7 +55,7 @@ TEST_CASE("patching both ends of the residual stream brings the whole answer bac
         CHECK(recovered(PatchKind::residual, 0, 1) == 0.0);
         // Queries, keys and values of a head all together are its output.
         CHECK(patching.rows(PatchKind::head) == layers);
-        CHECK(patching.columns(PatchKind::head) == model->architecture().H);
+        CHECK(patching.columns(PatchKind::head) == model->config().H);
     }
 }
 
@@ -81,20 +82,20 @@ TEST_CASE("the run that a patch makes gives the difference that the patch was me
             return difference(*whole, 5);
         };
         for (const PatchKindInfo& info : patch_kinds())
-            for (std::int64_t row = 0; row < model->architecture().layers; ++row) {
+            for (std::int64_t row = 0; row < model->config().layers; ++row) {
                 const std::int64_t column = info.by_head ? 1 : 2 + row;
                 CAPTURE(info.id, row, column);
                 CHECK(run_with(patching.edits(info.kind, row, column, progress)) ==
                       Approx(patching.patched(info.kind, row, column, progress)).margin(1e-5));
             }
-        if (!model->architecture().norms.after_sum) {
+        if (!model->stages().is_stream({checkpoint::Stack::own, 0}, TensorId::norm1)) {
             const analysis::HeadPlace from{0, 1}, to{1, 0};
             CHECK(run_with(patching.path_edits(from, to, {}, progress)) ==
                   Approx(patching.path(from, to, {}, progress)).margin(1e-5));
         }
         // Where nothing differs, and after the last layer, there is no other run.
         CHECK(patching.edits(PatchKind::residual, 0, 1, progress).empty());
-        CHECK_THROWS_WITH(patching.edits(PatchKind::residual, model->architecture().layers, 5, progress),
+        CHECK_THROWS_WITH(patching.edits(PatchKind::residual, model->config().layers, 5, progress),
                           Contains("no layer reads"));
     }
 }

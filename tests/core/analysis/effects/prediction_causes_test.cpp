@@ -31,7 +31,7 @@ ModelInputs six_tokens(const Model& model) {
     return inputs;
 }
 
-ModelEdits without_head(const Architecture& a, AttentionPlace place, std::int64_t head) {
+ModelEdits without_head(const ModelConfig& a, AttentionPlace place, std::int64_t head) {
     ModelEdits edits;
     std::vector<float>& gains = edits[attention_number(a, place)].gains;
     gains.assign(static_cast<std::size_t>(in_stack(a, place.stack).H), 1.0F);
@@ -101,7 +101,7 @@ TEST_CASE("the causes of a prediction add up to the logit difference, and a run 
         ++with_head;
         const Writer& head = causes.head->writer;
         const AttentionPlace place{head.stack, head.layer};
-        const ModelRunPtr off = run_of(model, inputs, without_head(model->architecture(), place, head.head));
+        const ModelRunPtr off = run_of(model, inputs, without_head(model->config(), place, head.head));
         const TensorPtr off_logits = off->logits();
         CHECK(causes.without->difference ==
               Approx(logit(*off_logits, causes.question.token) - logit(*off_logits, causes.question.against))
@@ -120,7 +120,7 @@ TEST_CASE("the causes of a prediction add up to the logit difference, and a run 
         CHECK(again.difference == Approx(causes.capped).margin(2e-5));
         CHECK(again.likeliest.front().id == causes.question.token);
         // The weights are the row of the head at the position.
-        const TensorPtr weights = run->weights(attention_number(model->architecture(), place));
+        const TensorPtr weights = run->weights(attention_number(model->config(), place));
         for (std::size_t j = 0; j < causes.head->weights.size(); ++j)
             CHECK(causes.head->weights[j] ==
                   Approx(weights->at(0, head.head, position, static_cast<std::int64_t>(j))).margin(1e-6));

@@ -63,7 +63,7 @@ TEST_CASE("a unit's words are those of its row of W_out through the final norm's
         INFO(name);
         const ModelRunPtr run = run_of_three(name);
         REQUIRE(analysis::has_unit_words(run->model(), stack));
-        const std::int64_t n = attention_count(run->model().architecture()) - 1;
+        const std::int64_t n = attention_count(run->model().config()) - 1;
         Progress progress;
         const analysis::UnitWords words = analysis::unit_words(*run, n, 7, 5, progress);
         CHECK((words.attention == n && words.unit == 7));

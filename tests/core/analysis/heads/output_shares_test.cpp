@@ -38,7 +38,7 @@ TEST_CASE("a head's share of the output is that of the contributions of the whol
         ModelInputs inputs = few_tokens({3, 7, 5, 11, 7, 9});
         if (model->encoder() != nullptr)
             inputs.source = {few_tokens({8, 2, 6, 4})};
-        const std::int64_t H = model->architecture().H;
+        const std::int64_t H = model->config().H;
         LayerEdits edit;
         edit.gains = std::vector<float>(static_cast<std::size_t>(H), 1.0F);
         edit.gains[0] = 3;

@@ -114,8 +114,8 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
     for (const Corpus::Text& text : corpus.read(0))
         std::ranges::move(cutter.cut(text), std::back_inserter(pieces));
     SurveyPlan plan;
-    plan.layers = pocket->model->architecture().layers;
-    plan.H = pocket->model->architecture().H;
+    plan.layers = pocket->model->config().layers;
+    plan.H = pocket->model->config().H;
     plan.describe(corpus);
     Progress progress;
     const auto survey = [&](std::span<const Piece> some, int threads) {

@@ -55,7 +55,7 @@ TEST_CASE("each family's own spelling and defaults are read") {
     CHECK(gpt2.layers == 12);
     CHECK(gpt2.dk == 64);
     CHECK(gpt2.d_ff == 3072);
-    CHECK(gpt2.activation == Activation::gelu_tanh);
+    CHECK(gpt2.activation == graph::Function::gelu_tanh);
     CHECK(gpt2.norm_eps == 1e-5);
     CHECK(gpt2.tied);
     CHECK(gpt2.temperature(3) == 1.0);

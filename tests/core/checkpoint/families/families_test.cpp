@@ -208,7 +208,7 @@ TEST_CASE("OPT's norms stand before or after, and what its larger kin have is re
     CHECK((before.norms.before && !before.norms.after_sum && before.final_norm));
     CHECK((after.norms.after_sum && !after.norms.before && !after.final_norm));
     CHECK(before.position_rows == 2050);
-    CHECK(before.longest_text() == 2048);
+    CHECK(before.longest_text == 2048);
     CHECK_THAT(family_fault("opt", {{"word_embed_proj_dim", 512}}), Contains("word_embed_proj_dim is 512"));
     CHECK(find_row(before.names.body, WeightId::final_norm_weight) != nullptr);
     const Architecture bare = family("opt", {{"layer_norm_elementwise_affine", false}});
@@ -335,7 +335,7 @@ TEST_CASE("Nemotron's biases are optional, and its MLP has no gate") {
     }
     CHECK_FALSE((has(bare, WeightId::mlp_gate) || has(biased, WeightId::mlp_gate_bias)));
     CHECK((is_layer_norm(bare.norm) && adds_one(bare.norm) && has(bare, WeightId::norm1_bias)));
-    CHECK((bare.Hkv == 48 && bare.rotary_width == 64 && bare.activation == Activation::relu_square));
+    CHECK((bare.Hkv == 48 && bare.rotary_width == 64 && bare.activation == graph::Function::relu_square));
 }
 
 TEST_CASE("CodeGen packs queries, values and keys for each quarter of the heads") {
@@ -355,7 +355,7 @@ TEST_CASE("CodeGen packs queries, values and keys for each quarter of the heads"
 
 TEST_CASE("MPNet counts positions from row 2 and takes T5's 32 buckets of distances") {
     const Architecture a = family("mpnet", {{"pad_token_id", 7}});
-    CHECK((a.pad_id == 1 && a.position_offset == 2 && a.longest_text() == 510));
+    CHECK((a.pad_id == 1 && a.position_offset == 2 && a.longest_text == 510));
     CHECK((a.buckets->count == 32 && a.buckets->furthest == 128 && a.buckets->both_sides));
     CHECK_THAT(family_fault("mpnet", {{"relative_attention_num_buckets", 64}}),
                Contains("relative_attention_num_buckets is 64") && Contains("32"));
@@ -370,7 +370,7 @@ TEST_CASE("DeBERTa-v2 has the terms by relative position that pos_att_type names
     CHECK((has(usual, WeightId::W_KR) && has(usual, WeightId::b_QR)));
     CHECK_FALSE(has(usual, WeightId::rel_norm_weight));
     CHECK(usual.temperature(0) == Approx(std::sqrt(3.0)));
-    CHECK(usual.longest_text() == 512);
+    CHECK(usual.longest_text == 512);
 
     json shared = both;
     shared.update({{"share_att_key", true},
@@ -382,7 +382,7 @@ TEST_CASE("DeBERTa-v2 has the terms by relative position that pos_att_type names
     CHECK((v3.relative->rows.span == 256 && v3.relative->rows.furthest == 512));
     CHECK_FALSE((has(v3, WeightId::W_KR) || has(v3, WeightId::W_QR) || v3.position_rows > 0));
     CHECK(has(v3, WeightId::rel_norm_bias));
-    CHECK(v3.longest_text() > 1'000'000);
+    CHECK(v3.longest_text > 1'000'000);
 
     // One term alone, and none: the scale counts the terms that are named.
     json one = both;

@@ -49,12 +49,13 @@ auto numbers_of(const Architecture& a) {
     const auto norms =
         std::make_tuple(a.norm, a.norm_eps, a.norms.before, a.norms.after_branch, a.norms.after_sum,
                         a.norms.first, a.final_norm, a.final_norm_in_head, a.residual);
-    const auto attention = std::make_tuple(
-        a.causal, a.windows, a.chunks, a.query_scale, a.qkv, a.qk_norm, a.qkv_limit, a.score_scale,
-        a.divide_by_layer, a.score_cap, a.alibi, buckets.count, buckets.furthest, buckets.both_sides,
-        a.rotary_width, a.rotary_pairs, a.layer_rope, latent.query_rank, latent.rank, latent.dv, delta.H,
-        delta.Hqk, delta.dk, delta.dv, delta.kernel, delta.layers, relative.rows.span, relative.rows.buckets,
-        relative.rows.furthest, relative.c2p, relative.p2c, a.value_norm, a.key_layers);
+    const auto attention =
+        std::make_tuple(a.causal, a.windows, a.chunks, a.query_scale, a.qkv, a.qk_norm, a.qkv_limit,
+                        a.score_scale, a.divide_by_layer, a.score_cap, a.alibi, buckets.count,
+                        buckets.furthest, buckets.both_sides, a.rotary_width, a.rotary_pairs, a.layer_rope,
+                        latent.query_rank, latent.rank, a.value_width, delta.H, delta.Hqk, delta.dk, delta.dv,
+                        delta.kernel, a.delta_layers, relative.rows.span, relative.rows.buckets,
+                        relative.rows.furthest, relative.c2p, relative.p2c, a.value_norm, a.key_layers);
     const auto rest = std::make_tuple(a.activation, a.gate, a.gate_cutoffs, a.expert_gate, a.head_activation,
                                       a.tied, a.head_scale, a.logit_cap, a.mask_token, a.end_tokens);
     return std::tuple_cat(sizes, norms, attention, rest);
@@ -67,7 +68,8 @@ bool same_architecture(const Architecture& one, const Architecture& other) {
         !std::ranges::equal(one.ropes, other.ropes, same_rope) ||
         (one.encoder == nullptr) != (other.encoder == nullptr))
         return false;
-    return one.encoder == nullptr || same_architecture(*one.encoder, *other.encoder);
+    return one.encoder == nullptr ||
+           same_architecture(*one.encoder_architecture, *other.encoder_architecture);
 }
 
 } // namespace headscope::test

@@ -26,7 +26,7 @@ std::string described(const ModelStages& stages, AttentionPlace place, TensorId 
     for (const TensorId source : stages.sources(place, id))
         sources += (sources.empty() ? "" : ", ") + std::string(tensor_info(source).name);
     const std::string name(tensor_info(id).name);
-    const std::string kind = stages.norm_weights(place, id)        ? "norm"
+    const std::string kind = stages.norm(place, id)                ? "norm"
                              : stages.branch_scale(place, id)      ? "scale"
                              : stages.is_sum_of_experts(place, id) ? "experts"
                                                                    : "";
@@ -94,7 +94,7 @@ TEST_CASE("the MLP after a cross-attention is named by the layer of the decoder"
     CHECK(stages.name({Stack::own, -1}, TensorId::logits) == "logits");
     CHECK(stages.has({Stack::cross, 1}, TensorId::mlp_act));
     CHECK_FALSE(stages.has({Stack::own, 1}, TensorId::mlp_act));
-    CHECK(stages.norm_weights({Stack::cross, 1}, TensorId::norm2)->weight == WeightId::norm2_weight);
+    CHECK(stages.norm({Stack::cross, 1}, TensorId::norm2)->weight == WeightId::norm2_weight);
 }
 
 TEST_CASE("a norm of a sum is a state of the residual stream, and a norm before a branch is not",

@@ -201,7 +201,7 @@ TEST_CASE("every stage around attention follows from its sources") {
             if (from.empty()) {
                 CHECK(id == TensorId::resid_in);
                 CHECK(same_bits(got, *run->stream(n)));
-            } else if (const auto norm = stages.norm_weights(place, id)) {
+            } else if (const auto norm = stages.norm(place, id)) {
                 const Tensor& x = *(*block)[from.front()];
                 const TensorPtr bias = norm->bias ? block->weights[*norm->bias] : nullptr;
                 double mean = 0, square = 0;

@@ -396,7 +396,7 @@ TEST_CASE("the ends of both stacks of an encoder-decoder follow edits, and end i
             const bool of_encoder = stack == Stack::encoder;
             const Model& part = of_encoder ? *model->encoder() : *model;
             const BlockTracePtr ends = run->ends(stack, 2, progress);
-            CHECK(ends->architecture.get() == &part.architecture());
+            CHECK(ends->config.get() == &in_stack(model->config(), stack));
             CHECK(same_bits(*(*ends)[TensorId::resid_in], *run->stream(of_encoder ? 0 : 2)));
             CHECK(((*ends)[TensorId::final_norm] != nullptr) == part.architecture().final_norm);
             CHECK(((*ends)[TensorId::logits] == nullptr) == of_encoder);

@@ -240,7 +240,7 @@ TEST_CASE("components of one residual stream are refused for several copies, abl
                Contains("4 copies of the residual stream"));
     CHECK_THAT(input_error([&] { analysis::logit_attribution(*run, {.position = 3, .token = 5}, progress); }),
                Contains("4 copies of the residual stream"));
-    CHECK_FALSE(analysis::has_direct_circuits(run->model().architecture()));
+    CHECK_FALSE(analysis::has_direct_circuits(run->model()));
     std::size_t effects = 0;
     analysis::ablation_sweep(
         *run, {.position = 11}, [&](const analysis::HeadEffect&) { ++effects; }, progress);

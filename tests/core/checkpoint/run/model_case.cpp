@@ -129,10 +129,10 @@ ModelCase load_model_case(const std::string& name) {
     return one;
 }
 
-std::vector<std::int64_t> attention_layers(const Architecture& architecture) {
+std::vector<std::int64_t> attention_layers(const ModelConfig& config) {
     std::vector<std::int64_t> layers;
-    for (std::int64_t l = 0; l < architecture.layers; ++l)
-        if (architecture.has_attention(l))
+    for (std::int64_t l = 0; l < config.layers; ++l)
+        if (config.has_attention(l))
             layers.push_back(l);
     return layers;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/run/forward.h"
 
 #include <string>
@@ -37,7 +38,7 @@ struct ModelCase {
 std::vector<std::string> model_case_names(bool encoder_decoder = false);
 ModelCase load_model_case(const std::string& name);
 /// Returns the layers of a model of one stack that have attention.
-std::vector<std::int64_t> attention_layers(const Architecture& architecture);
+std::vector<std::int64_t> attention_layers(const ModelConfig& config);
 /// Returns the names of model_case_names of models that have attention in every layer.
 std::vector<std::string> attending_model_names();
 

@@ -1,4 +1,4 @@
-#include "core/checkpoint/model/weight_set.h"
+#include "core/checkpoint/weights/weight_set.h"
 
 #include <algorithm>
 

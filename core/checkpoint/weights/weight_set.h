@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/architecture/weight_id.h"
+#include "core/checkpoint/weights/weight_id.h"
 #include "core/tensor/tensor.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/checkpoint/model/kept_weights.h"
+#include "core/checkpoint/weights/kept_weights.h"
 
 namespace headscope::checkpoint {
 

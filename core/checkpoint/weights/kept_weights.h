@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/model/weight_set.h"
+#include "core/checkpoint/weights/weight_set.h"
 
 #include <array>
 #include <bitset>

@@ -1,58 +1,57 @@
-#include "core/analysis/checkpoints/settings_difference.h"
+#include "core/checkpoint/checks/settings_difference.h"
+
+#include "core/checkpoint/architecture/architecture.h"
 
 #include <algorithm>
 #include <tuple>
 
-namespace headscope::analysis {
+namespace headscope::checkpoint {
 
 namespace {
 
-using checkpoint::Architecture;
-
-auto settings_of(const checkpoint::RopeScaling& of) {
+auto settings_of(const RopeScaling& of) {
     return std::tie(of.kind, of.factor, of.low_freq_factor, of.high_freq_factor, of.original_max_positions,
                     of.beta_fast, of.beta_slow, of.whole_pairs, of.attention_factor, of.short_factors,
                     of.long_factors);
 }
 
 bool same_ropes(const Architecture& a, const Architecture& b) {
-    return std::ranges::equal(a.ropes, b.ropes, [](const checkpoint::Rope& from, const checkpoint::Rope& to) {
+    return std::ranges::equal(a.ropes, b.ropes, [](const Rope& from, const Rope& to) {
         return from.theta == to.theta && settings_of(from.scaling) == settings_of(to.scaling);
     });
 }
 
 /// The positions that a model was made for matter only where frequencies depend on them.
 bool same_positions(const Architecture& a, const Architecture& b) {
-    const bool matter = std::ranges::any_of(a.ropes, [](const checkpoint::Rope& rope) {
-        return rope.scaling.kind == checkpoint::RopeScaling::Kind::dynamic;
-    });
+    const bool matter = std::ranges::any_of(
+        a.ropes, [](const Rope& rope) { return rope.scaling.kind == RopeScaling::Kind::dynamic; });
     return !matter || a.max_positions == b.max_positions;
 }
 
-auto settings_of(const checkpoint::NormPlaces& of) {
+auto settings_of(const NormPlaces& of) {
     return std::tie(of.before, of.after_branch, of.after_sum, of.first);
 }
 
 bool same_latent(const Architecture& a, const Architecture& b) {
     if (!a.latent || !b.latent)
         return a.latent.has_value() == b.latent.has_value();
-    return std::tie(a.latent->query_rank, a.latent->rank, a.latent->dv, a.latent->norm_eps) ==
-           std::tie(b.latent->query_rank, b.latent->rank, b.latent->dv, b.latent->norm_eps);
+    return std::tie(a.latent->query_rank, a.latent->rank, a.value_width, a.latent->norm_eps) ==
+           std::tie(b.latent->query_rank, b.latent->rank, b.value_width, b.latent->norm_eps);
 }
 
 bool same_delta(const Architecture& a, const Architecture& b) {
     if (!a.delta || !b.delta)
         return a.delta.has_value() == b.delta.has_value();
-    const auto settings = [](const checkpoint::DeltaLayers& of) {
-        return std::tie(of.H, of.Hqk, of.dk, of.dv, of.kernel, of.layers);
+    const auto settings = [](const DeltaLayers& of) {
+        return std::tie(of.H, of.Hqk, of.dk, of.dv, of.kernel);
     };
-    return settings(*a.delta) == settings(*b.delta);
+    return settings(*a.delta) == settings(*b.delta) && a.delta_layers == b.delta_layers;
 }
 
 bool same_buckets(const Architecture& a, const Architecture& b) {
     if (!a.buckets || !b.buckets)
         return a.buckets.has_value() == b.buckets.has_value();
-    const auto settings = [](const checkpoint::DistanceBuckets& of) {
+    const auto settings = [](const DistanceBuckets& of) {
         return std::tie(of.count, of.furthest, of.both_sides);
     };
     return settings(*a.buckets) == settings(*b.buckets);
@@ -61,7 +60,7 @@ bool same_buckets(const Architecture& a, const Architecture& b) {
 bool same_relative(const Architecture& a, const Architecture& b) {
     if (!a.relative || !b.relative)
         return a.relative.has_value() == b.relative.has_value();
-    const auto settings = [](const checkpoint::RelativeAttention& of) {
+    const auto settings = [](const RelativeAttention& of) {
         return std::tie(of.rows.span, of.rows.buckets, of.rows.furthest, of.c2p, of.p2c);
     };
     return settings(*a.relative) == settings(*b.relative);
@@ -70,16 +69,14 @@ bool same_relative(const Architecture& a, const Architecture& b) {
 bool same_copies(const Architecture& a, const Architecture& b) {
     if (!a.copies || !b.copies)
         return a.copies.has_value() == b.copies.has_value();
-    const auto settings = [](const checkpoint::StreamCopies& of) {
+    const auto settings = [](const StreamCopies& of) {
         return std::tie(of.count, of.active, of.scales_active, of.laurel_rank, of.layer_width, of.layer_rows,
                         of.refuses_later_ids);
     };
     return settings(*a.copies) == settings(*b.copies);
 }
 
-} // namespace
-
-std::vector<std::string> differing_settings(const Architecture& a, const Architecture& b) {
+std::vector<std::string> settings_apart(const Architecture& a, const Architecture& b) {
     std::vector<std::string> found;
     const auto check = [&](const char* name, bool same) {
         if (!same)
@@ -122,9 +119,15 @@ std::vector<std::string> differing_settings(const Architecture& a, const Archite
     check("scale of the logits", std::tie(a.head_scale, a.logit_cap) == std::tie(b.head_scale, b.logit_cap));
     check("encoder", (a.encoder == nullptr) == (b.encoder == nullptr));
     if (a.encoder != nullptr && b.encoder != nullptr)
-        for (const std::string& name : differing_settings(*a.encoder, *b.encoder))
+        for (const std::string& name : settings_apart(*a.encoder_architecture, *b.encoder_architecture))
             found.push_back("encoder " + name);
     return found;
 }
 
-} // namespace headscope::analysis
+} // namespace
+
+std::vector<std::string> differing_settings(const Model& a, const Model& b) {
+    return settings_apart(a.architecture(), b.architecture());
+}
+
+} // namespace headscope::checkpoint
