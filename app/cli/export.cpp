@@ -85,8 +85,8 @@ Trace trace_of_end(const ExportOptions& options, TensorId id) {
     const checkpoint::Model& model = *opened.text->model;
     const bool of_encoder = opened.options.stack == checkpoint::Stack::encoder;
     Trace trace;
-    trace.slot(id) = checkpoint::edited_end_weight(of_encoder ? *model.encoder() : model,
-                                                   opened.options.edits, *checkpoint::weight_of(id));
+    trace.slot(id) =
+        checkpoint::edited_end_weight(of_encoder ? *model.encoder() : model, opened.options.edits, id);
     if (trace.slot(id) == nullptr)
         fail_input("the model has no " + name + "; name another tensor");
     return trace;

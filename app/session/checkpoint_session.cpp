@@ -37,15 +37,14 @@ bool shows_table(const Document& document, const checkpoint::ModelEdits& next, c
                  std::int64_t n) {
     const checkpoint::ModelConfig& config = document.part()->config();
     const std::int64_t open = open_attention(document);
-    const auto rows_of = [&](const checkpoint::ModelEdits& edits, checkpoint::WeightId table) {
+    const auto rows_of = [&](const checkpoint::ModelEdits& edits, TensorId table) {
         const checkpoint::TableRows* const rows = edited_rows(config, edits, table, open);
         return rows == nullptr ? checkpoint::TableRows() : *rows;
     };
     return current_block_place(view).layer < 0 && attention_place(config, n).stack != document.stack() &&
            std::ranges::any_of(block_weight_table(), [&](const TensorInfo& info) {
-               const checkpoint::WeightId weight = *checkpoint::weight_of(info.id);
-               return is_table(info.id) && edited_with(config, open, read_as(config, weight)) == n &&
-                      rows_of(document.part()->edits, weight) != rows_of(next, weight);
+               return is_table(info.id) && edited_with(config, open, read_as(config, info.id)) == n &&
+                      rows_of(document.part()->edits, info.id) != rows_of(next, info.id);
            });
 }
 

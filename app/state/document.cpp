@@ -90,12 +90,11 @@ TensorPtr unedited_tensor(const Document& document, TensorId tensor) {
     if (!document.is_checkpoint())
         return nullptr;
     const checkpoint::Model& model = *document.part()->model->model;
-    const checkpoint::WeightId weight = *checkpoint::weight_of(tensor);
     const std::int64_t open = open_attention(document);
     if (is_table(tensor))
-        return checkpoint::is_per_layer(weight) ? model.layer(open)[weight]
-                                                : checkpoint::stack_at(model, open).weight(weight);
-    return checkpoint::editable_weights(model, checkpoint::edited_with(model.config(), open, weight))[weight];
+        return checkpoint::is_per_layer(tensor) ? model.layer(open)[tensor]
+                                                : checkpoint::stack_at(model, open).weight(tensor);
+    return checkpoint::editable_weights(model, checkpoint::edited_with(model.config(), open, tensor))[tensor];
 }
 
 bool is_edited(const Document& document, TensorId tensor, std::int64_t offset) {

@@ -15,14 +15,8 @@ void normalise(std::vector<float>& gains) {
         gains.clear();
 }
 
-using checkpoint::WeightId;
-
 bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
     return a == b || (a->shape() == b->shape() && std::ranges::equal(a->values(), b->values()));
-}
-
-bool lies_around(WeightId weight) {
-    return is_block_weight(*checkpoint::tensor_of(weight));
 }
 
 /// Marks the weights around attention n that differ from the checkpoint's.
@@ -30,21 +24,21 @@ void mark_around(LayerMarks& marks, const checkpoint::Model& model, std::int64_t
                  const checkpoint::LayerEdits& edits) {
     std::erase_if(marks.others, is_block_weight);
     for (const auto& [table, rows] : edits.rows)
-        marks.others.push_back(*checkpoint::tensor_of(table));
-    if (std::ranges::none_of(edits.tensors, [](const auto& edit) { return lies_around(edit.first); }))
+        marks.others.push_back(table);
+    if (std::ranges::none_of(edits.tensors, [](const auto& edit) { return is_block_weight(edit.first); }))
         return;
     const checkpoint::WeightSet own = checkpoint::editable_weights(model, n);
     for (const auto& [weight, tensor] : edits.tensors)
-        if (lies_around(weight) && !std::ranges::equal(tensor->values(), own[weight]->values()))
-            marks.others.push_back(*checkpoint::tensor_of(weight));
+        if (is_block_weight(weight) && !std::ranges::equal(tensor->values(), own[weight]->values()))
+            marks.others.push_back(weight);
 }
 
 /// Drops weights that were changed back to the checkpoint's numbers by hand. `marks`: what differs around
 /// attention; `unedited`: the attention's own weights, null if they are not affected.
 void forget_unchanged(checkpoint::LayerEdits& edits, const LayerMarks& marks, const Problem* unedited) {
     std::erase_if(edits.tensors, [&](const auto& edit) {
-        const TensorId id = *checkpoint::tensor_of(edit.first);
-        if (lies_around(edit.first))
+        const TensorId id = edit.first;
+        if (is_block_weight(edit.first))
             return std::ranges::find(marks.others, id) == marks.others.end();
         const Tensor* const own = unedited == nullptr ? nullptr : unedited->input(id);
         return own != nullptr && std::ranges::equal(own->values(), edit.second->values());
@@ -98,8 +92,8 @@ DocumentPtr model_document(const RunSpecPtr& part, std::int64_t attention,
     recipe.temperature = base->temperature;
     if (const checkpoint::LayerEdits* edits = checkpoint::edits_of(part->edits, attention))
         recipe.gains = edits->gains;
-    visit_edits(*part, attention, [&](std::int64_t, WeightId weight, const TensorPtr& tensor) {
-        recipe.edits.emplace(*checkpoint::tensor_of(weight), tensor);
+    visit_edits(*part, attention, [&](std::int64_t, TensorId weight, const TensorPtr& tensor) {
+        recipe.edits.emplace(weight, tensor);
     });
     auto document = std::make_shared<Document>();
     document->unedited = base;
@@ -122,13 +116,12 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
     const checkpoint::Model& model = *part->model->model;
     const std::int64_t open = open_attention(document);
     std::set<std::int64_t> touched{open};
-    visit_edits(*document.part(), open, [&](std::int64_t n, WeightId weight, const TensorPtr&) {
+    visit_edits(*document.part(), open, [&](std::int64_t n, TensorId weight, const TensorPtr&) {
         part->edits[n].tensors.erase(weight);
         touched.insert(n);
     });
     part->edits[open].gains = recipe.gains;
-    for (const auto& [id, tensor] : recipe.edits) {
-        const WeightId weight = *checkpoint::weight_of(id);
+    for (const auto& [weight, tensor] : recipe.edits) {
         const std::int64_t n = checkpoint::edited_with(model.config(), open, weight);
         part->edits[n].tensors[weight] = tensor;
         touched.insert(n);
@@ -153,13 +146,13 @@ const checkpoint::ModelInputs& read_by_queries(const Document& document) {
 checkpoint::EditedTable edited_table(const Document& document, TensorId table) {
     const RunSpec& part = *document.part();
     const std::int64_t open = open_attention(document);
-    return {checkpoint::stack_at(*part.model->model, open), part.edits, *checkpoint::weight_of(table), open};
+    return {checkpoint::stack_at(*part.model->model, open), part.edits, table, open};
 }
 
 DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows) {
     auto part = std::make_shared<RunSpec>(*document.part());
     const checkpoint::Model& model = *part->model->model;
-    const WeightId weight = checkpoint::read_as(model.config(), *checkpoint::weight_of(table));
+    const TensorId weight = checkpoint::read_as(model.config(), table);
     const std::int64_t open = open_attention(document),
                        n = checkpoint::edited_with(model.config(), open, weight);
     const checkpoint::EditedTable own = edited_table(document, table);

@@ -92,8 +92,8 @@ private:
         const auto out = std::make_shared<Tensor>(Shape{routing->shape()[0], routing->shape()[1], used(), D});
         for (std::size_t at = 0; at < experts.size(); ++at) {
             const std::int64_t row = static_cast<std::int64_t>(at) / used();
-            const TensorPtr W = weights.row(checkpoint::WeightId::experts_out, experts[at]),
-                            b = weights.row(checkpoint::WeightId::experts_out_bias, experts[at]);
+            const TensorPtr W = weights.row(TensorId::expert_W_out, experts[at]),
+                            b = weights.row(TensorId::expert_b_out, experts[at]);
             const float* const units = act->data() + (row * count + experts[at]) * width;
             for (std::int64_t c = 0; c < D; ++c) {
                 double sum = b == nullptr ? 0.0 : static_cast<double>(b->data()[c]);

@@ -52,7 +52,7 @@ std::optional<TensorId> find_block_weight(std::string_view name) {
 
 namespace {
 
-using TensorSet = std::bitset<tensor_count>;
+using TensorSet = std::bitset<named_count>;
 
 TensorSet ids_of(std::span<const TensorInfo> rows) {
     TensorSet ids;
@@ -79,6 +79,8 @@ bool is_of_layer(TensorId id) {
 }
 
 bool is_table(TensorId id) {
+    if (static_cast<int>(id) >= tensor_count)
+        return false; // no page shows it
     const TensorInfo& info = tensor_info(id);
     const Axis rows = info.rank() < 2 ? Axis::none : info.axes[0];
     return rows == Axis::vocab || rows == Axis::positions || rows == Axis::token_types ||

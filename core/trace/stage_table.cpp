@@ -443,7 +443,7 @@ static_assert(is_in_enum_order(groups, &GroupInfo::group), "the stops stand in t
 } // namespace
 
 const TensorInfo& tensor_info(TensorId id) {
-    return *all_rows[static_cast<std::size_t>(id)];
+    return *all_rows.at(static_cast<std::size_t>(id));
 }
 
 const GroupInfo& group_info(StageGroup group) {

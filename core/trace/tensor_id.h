@@ -8,8 +8,8 @@
 
 namespace headscope {
 
-/// Every tensor that has a name on screen, in files and on the command line. Stages come first; the order
-/// means nothing else.
+/// Every tensor that has a name: on screen, in files and on the command line, or as a weight of a checkpoint.
+/// Stages come first; the order means nothing else.
 enum class TensorId : std::uint8_t {
     x,
     q,
@@ -129,9 +129,74 @@ enum class TensorId : std::uint8_t {
     W_type,
     W_R,
     W_U,
-    b_U
+    b_U,
+
+    // Weights of checkpoints that no page shows. Around the layers:
+    embedding_norm_weight,
+    embedding_norm_bias,
+    embedding_map, ///< (d_embed, D)
+    embedding_map_bias,
+    head_dense,
+    head_dense_bias,
+    head_norm_weight,
+    head_norm_bias,
+    bucket_table, ///< (buckets, H): biases of the scores by distance
+    rel_norm_weight,
+    rel_norm_bias,
+    copies_in,             ///< (copies - 1, D, D): makes each copy of the residual stream but the first
+    copies_out,            ///< same: what is added to the first one at the end
+    layer_table,           ///< (tokens, layers layer_width): the embeddings that layers have of their own
+    layer_projection,      ///< (D, layers layer_width): makes a second part of them from the word embedding
+    layer_projection_norm, ///< (layer_width)
+    // In every layer:
+    W_QKV, ///< W_Q, W_K and W_V in one tensor
+    b_QKV,
+    W_QG, ///< of each head the columns of W_Q, then those of W_G
+    b_QG,
+    W_UKV, ///< what W_K and W_V of latent attention are made of
+    W_DQ,  ///< (D, Dq): makes the queries' vector
+    b_DQ,
+    q_latent_norm, ///< (Dq)
+    W_DKV,         ///< (D, rank + rotary_width)
+    b_DKV,
+    kv_latent_norm, ///< (rank)
+    delta_W_QKVZ,   ///< of each query head of a delta layer: its query, its key, its values and their gates
+    delta_W_BA,     ///< of each query head its values' betas, then their decays
+    delta_conv,     ///< (K, channels): of queries, then of keys, then of values
+    delta_W_Q,
+    delta_W_K,
+    delta_W_V,
+    delta_W_Z,
+    delta_W_B,
+    delta_W_A,
+    delta_conv_Q,
+    delta_conv_K,
+    delta_conv_V,
+    delta_A_log,
+    delta_dt_bias,
+    delta_norm,
+    delta_W_out,
+    router_norm,  ///< (D): of what the coefficients of the copies are made from
+    W_copies,     ///< (D, copies): makes what they are products of
+    W_predict,    ///< (copies, copies²)
+    W_correct,    ///< (copies, copies)
+    active_scale, ///< (D): multiplies what the gates of the layer's own embedding are made of
+    laurel_left,  ///< (D, rank)
+    laurel_right, ///< (rank, D)
+    laurel_norm,
+    W_layer_gate, ///< (D, layer_width): of the embedding that the layer has of its own
+    W_layer_out,  ///< (layer_width, D)
+    layer_norm_weight,
+    mlp_gate_in,        ///< W_gate and W_in in one tensor
+    router_choice_bias, ///< counts in the choice of the experts alone (DeepSeek-AI 2024, V3, section 2.1.2)
+    shared_gate,        ///< (D, 1): its sigmoid multiplies the output of the MLP for all tokens
+    experts_gate_in,    ///< of every expert W_gate and W_in, one column of each in turn
+    experts_gate_in_bias
 };
-inline constexpr int stage_count = 25, block_count = 35, block_weight_count = 28, tensor_count = 119;
+/// Those that pages show come first: `tensor_count` of `named_count`.
+inline constexpr int stage_count = 25, block_count = 35, block_weight_count = 28, tensor_count = 119,
+                     named_count = 178;
+static_assert(static_cast<int>(TensorId::experts_gate_in_bias) + 1 == named_count);
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {

@@ -35,7 +35,7 @@ BenchRow megabyte_row(const std::string& name, double megabytes, const std::stri
 
 /// Returns the bytes of the parameters that a step reads: layers and output matrix.
 double step_bytes(const checkpoint::Model& model) {
-    std::int64_t numbers = model.weight(checkpoint::WeightId::output_table)->count();
+    std::int64_t numbers = model.weight(TensorId::W_U)->count();
     const checkpoint::ModelConfig& config = model.config();
     const std::int64_t first = attention_number(config, {checkpoint::Stack::own, 0});
     for (std::int64_t n = first; n < attention_count(config); ++n)

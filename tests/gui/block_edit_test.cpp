@@ -10,7 +10,6 @@
 using namespace headscope;
 using namespace headscope::app;
 using namespace headscope::test;
-using checkpoint::WeightId;
 
 namespace {
 
@@ -51,11 +50,11 @@ std::vector<float> logits_with(const std::string& folder, const checkpoint::Mode
 }
 
 /// Computes the logits with one number of a parameter changed.
-std::vector<float> expected_logits(const std::string& folder, std::int64_t n, WeightId weight,
+std::vector<float> expected_logits(const std::string& folder, std::int64_t n, TensorId weight,
                                    std::int64_t place, float value) {
     const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder));
     checkpoint::ModelEdits edits;
-    if (checkpoint::is_table(weight)) {
+    if (is_table(weight)) {
         const checkpoint::EditedTable table(*model, {}, weight, n);
         const auto in_row = std::ssize(table.row(0));
         auto row =
@@ -82,7 +81,7 @@ struct Edited {
     std::int64_t layer; ///< the layer that is open
     CellAddress cell;
     std::int64_t n; ///< attention whose edits hold it
-    WeightId weight;
+    TensorId weight;
     std::int64_t place;
 };
 
@@ -98,52 +97,34 @@ TEST_CASE("a number of a norm or of the MLP is selected, typed over, followed ev
          1,
          {TensorId::norm1_weight, {3, 0, 0, 0}},
          1,
-         WeightId::norm1_weight,
+         TensorId::norm1_weight,
          3},
         {"gpt2_tiny",
          StageGroup::norm2,
          0,
          {TensorId::norm2_bias, {30, 0, 0, 0}},
          0,
-         WeightId::norm2_bias,
+         TensorId::norm2_bias,
          30},
-        {"gpt2_tiny", StageGroup::mlp_out, 0, {TensorId::b_out, {5, 0, 0, 0}}, 0, WeightId::mlp_out_bias, 5},
+        {"gpt2_tiny", StageGroup::mlp_out, 0, {TensorId::b_out, {5, 0, 0, 0}}, 0, TensorId::b_out, 5},
         {"gpt2_tiny",
          StageGroup::final_norm,
          0,
          {TensorId::final_norm_weight, {7, 0, 0, 0}},
          1,
-         WeightId::final_norm_weight,
+         TensorId::final_norm_weight,
          7},
         // Token 5 of the text is 9.
-        {"gpt2_tiny",
-         StageGroup::embedding,
-         1,
-         {TensorId::W_E, {9, 4, 0, 0}},
-         0,
-         WeightId::word_table,
-         9 * 32 + 4},
-        {"gpt2_tiny",
-         StageGroup::position,
-         1,
-         {TensorId::W_P, {5, 8, 0, 0}},
-         0,
-         WeightId::position_table,
-         5 * 32 + 8},
+        {"gpt2_tiny", StageGroup::embedding, 1, {TensorId::W_E, {9, 4, 0, 0}}, 0, TensorId::W_E, 9 * 32 + 4},
+        {"gpt2_tiny", StageGroup::position, 1, {TensorId::W_P, {5, 8, 0, 0}}, 0, TensorId::W_P, 5 * 32 + 8},
         // Without token types given, every token has type 0.
-        {"bert_tiny",
-         StageGroup::embedding,
-         1,
-         {TensorId::W_type, {0, 8, 0, 0}},
-         0,
-         WeightId::token_type_table,
-         8},
+        {"bert_tiny", StageGroup::embedding, 1, {TensorId::W_type, {0, 8, 0, 0}}, 0, TensorId::W_type, 8},
         {"gemma2_tiny",
          StageGroup::attn_out,
          2,
          {TensorId::norm1_after_weight, {7, 0, 0, 0}},
          2,
-         WeightId::norm1_after_weight,
+         TensorId::norm1_after_weight,
          7},
     };
     for (const Edited& c : cases) {
@@ -174,9 +155,9 @@ TEST_CASE("a number of a norm or of the MLP is selected, typed over, followed ev
 
 TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edited there", "[model]") {
     const std::string folder = test_data("/models/llama_tiny_untied");
-    for (const auto& [tensor, weight, first] : {std::tuple{TensorId::W_in, WeightId::mlp_in, true},
-                                                {TensorId::W_gate, WeightId::mlp_gate, true},
-                                                {TensorId::W_out, WeightId::mlp_out, false}}) {
+    for (const auto& [tensor, weight, first] : {std::tuple{TensorId::W_in, TensorId::W_in, true},
+                                                {TensorId::W_gate, TensorId::W_gate, true},
+                                                {TensorId::W_out, TensorId::W_out, false}}) {
         INFO(tensor_info(tensor).name);
         User user;
         user.open(folder, ids_typed);
@@ -248,9 +229,9 @@ TEST_CASE("an edit before the attention reaches it, and B − A tells of every p
 TEST_CASE("a token's row of W_U is edited below its logit, and of a tied model it is its row of W_E",
           "[model]") {
     for (const auto& [name, n, weight, kept_as] :
-         {std::tuple{"llama_tiny_untied", std::int64_t{1}, WeightId::output_table, TensorId::W_U},
-          std::tuple{"phi_tiny", std::int64_t{1}, WeightId::output_table, TensorId::W_U},
-          std::tuple{"gpt2_tiny", std::int64_t{0}, WeightId::word_table, TensorId::W_E}}) {
+         {std::tuple{"llama_tiny_untied", std::int64_t{1}, TensorId::W_U, TensorId::W_U},
+          std::tuple{"phi_tiny", std::int64_t{1}, TensorId::W_U, TensorId::W_U},
+          std::tuple{"gpt2_tiny", std::int64_t{0}, TensorId::W_E, TensorId::W_E}}) {
         INFO(name);
         const std::string folder = test_data("/models/") + name;
         User user;
@@ -295,12 +276,12 @@ TEST_CASE("the router's weights stand below a mixture of experts, those of the e
     CHECK(user.view().selected == CellAddress{TensorId::W_router, {0, expert, 0, 0}});
     select(user, {TensorId::W_router, {7, expert, 0, 0}});
     type_number(user, "3.5");
-    CHECK(same(logits_of(user), expected_logits(folder, 1, WeightId::router, 7 * 4 + expert, 3.5F)));
+    CHECK(same(logits_of(user), expected_logits(folder, 1, TensorId::W_router, 7 * 4 + expert, 3.5F)));
     user.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
     user.settle();
     select(user, {TensorId::b_router, {expert, 0, 0, 0}});
     type_number(user, "-2.5");
-    CHECK(same(logits_of(user), expected_logits(folder, 1, WeightId::router_bias, expert, -2.5F)));
+    CHECK(same(logits_of(user), expected_logits(folder, 1, TensorId::b_router, expert, -2.5F)));
 }
 
 // Fails when mixture reads layer[experts_in] in place of layer.row(experts_in, expert).
@@ -325,13 +306,13 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
     const std::int64_t k = std::ranges::max_element(adds) - adds.begin();
     constexpr std::int64_t D = 40, d_ff = 24;
     for (const auto& [cell, weight, place] :
-         {std::tuple{CellAddress{TensorId::expert_W_gate, {e, 7, k, 0}}, WeightId::experts_gate,
+         {std::tuple{CellAddress{TensorId::expert_W_gate, {e, 7, k, 0}}, TensorId::expert_W_gate,
                      (e * D + 7) * d_ff + k},
-          {CellAddress{TensorId::expert_b_gate, {e, k, 0, 0}}, WeightId::experts_gate_bias, e * d_ff + k},
-          {CellAddress{TensorId::expert_W_in, {e, 7, k, 0}}, WeightId::experts_in, (e * D + 7) * d_ff + k},
-          {CellAddress{TensorId::expert_b_in, {e, k, 0, 0}}, WeightId::experts_in_bias, e * d_ff + k},
-          {CellAddress{TensorId::expert_W_out, {e, k, 9, 0}}, WeightId::experts_out, (e * d_ff + k) * D + 9},
-          {CellAddress{TensorId::expert_b_out, {e, 9, 0, 0}}, WeightId::experts_out_bias, e * D + 9}}) {
+          {CellAddress{TensorId::expert_b_gate, {e, k, 0, 0}}, TensorId::expert_b_gate, e * d_ff + k},
+          {CellAddress{TensorId::expert_W_in, {e, 7, k, 0}}, TensorId::expert_W_in, (e * D + 7) * d_ff + k},
+          {CellAddress{TensorId::expert_b_in, {e, k, 0, 0}}, TensorId::expert_b_in, e * d_ff + k},
+          {CellAddress{TensorId::expert_W_out, {e, k, 9, 0}}, TensorId::expert_W_out, (e * d_ff + k) * D + 9},
+          {CellAddress{TensorId::expert_b_out, {e, 9, 0, 0}}, TensorId::expert_b_out, e * D + 9}}) {
         INFO(tensor_info(cell.tensor).name);
         const float was = user.shown().value(cell);
         user.act(Select{CellAddress{TensorId::expert_W_out, {e, k, 0, 0}}});

@@ -197,7 +197,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         REQUIRE(user.click("Reset 1"));
         REQUIRE(user.click("Copy 1 to 2"));
         user.settle();
-        CHECK(run_of(user).edits().at(0).tensors.contains(checkpoint::WeightId::W_Q));
+        CHECK(run_of(user).edits().at(0).tensors.contains(TensorId::W_Q));
         check_first_hidden(user, 0);
         CHECK(std::ranges::equal(user.shown().trace->stage(TensorId::weights)->values().subspan(64, 64),
                                  user.shown().trace->stage(TensorId::weights)->values().subspan(128, 64)));

@@ -18,7 +18,6 @@ using namespace headscope;
 using namespace headscope::app;
 using namespace headscope::test;
 using checkpoint::Stack;
-using checkpoint::WeightId;
 
 namespace {
 
@@ -55,7 +54,7 @@ struct EditedAround {
     std::int64_t layer;
     StageGroup page;
     CellAddress cell;
-    WeightId weight;
+    TensorId weight;
     std::int64_t n; ///< attention whose edits hold it
 };
 
@@ -69,49 +68,49 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
                                                1,
                                                StageGroup::norm2,
                                                {TensorId::norm2_weight, {3, 0, 0, 0}},
-                                               WeightId::norm2_weight,
+                                               TensorId::norm2_weight,
                                                1},
                                   {"t5_tiny",
                                    Stack::own,
                                    1,
                                    StageGroup::norm1,
                                    {TensorId::norm1_weight, {3, 0, 0, 0}},
-                                   WeightId::norm1_weight,
+                                   TensorId::norm1_weight,
                                    4},
                                   {"t5_tiny",
                                    Stack::cross,
                                    1,
                                    StageGroup::norm1,
                                    {TensorId::norm1_weight, {3, 0, 0, 0}},
-                                   WeightId::norm1_weight,
+                                   TensorId::norm1_weight,
                                    5},
                                   {"marian_tiny",
                                    Stack::cross,
                                    0,
                                    StageGroup::norm2,
                                    {TensorId::norm2_bias, {5, 0, 0, 0}},
-                                   WeightId::norm2_bias,
+                                   TensorId::norm2_bias,
                                    3},
                                   {"bart_tiny",
                                    Stack::cross,
                                    1,
                                    StageGroup::mlp_out,
                                    {TensorId::b_out, {5, 0, 0, 0}},
-                                   WeightId::mlp_out_bias,
+                                   TensorId::b_out,
                                    5},
                                   {"mbart_tiny",
                                    Stack::encoder,
                                    0,
                                    StageGroup::mlp_act,
                                    {TensorId::W_in, {5, 11, 0, 0}},
-                                   WeightId::mlp_in,
+                                   TensorId::W_in,
                                    0},
                                   {"mbart_tiny",
                                    Stack::cross,
                                    0,
                                    StageGroup::mlp_act,
                                    {TensorId::W_out, {11, 5, 0, 0}},
-                                   WeightId::mlp_out,
+                                   TensorId::W_out,
                                    3}}) {
         INFO(c.folder << " " << tensor_info(c.cell.tensor).name << " of " << static_cast<int>(c.stack));
         User user;

@@ -57,35 +57,17 @@ TEST_CASE("the tables of both stacks are edited on the pages before and behind t
         StageGroup page;
         CellAddress cell;
         std::int64_t n; ///< attention whose edits hold it
-        checkpoint::WeightId weight;
+        TensorId weight;
     };
     const std::int64_t of_source = 7, of_target = 12;
-    for (const Edit& edit : {Edit{Stack::encoder,
-                                  StageGroup::embedding,
-                                  {TensorId::W_E, {of_source, 4, 0, 0}},
-                                  0,
-                                  checkpoint::WeightId::word_table},
-                             {Stack::encoder,
-                              StageGroup::position,
-                              {TensorId::W_P, {3, 4, 0, 0}},
-                              0,
-                              checkpoint::WeightId::position_table},
-                             {Stack::own,
-                              StageGroup::embedding,
-                              {TensorId::W_E, {of_target, 4, 0, 0}},
-                              0,
-                              checkpoint::WeightId::word_table},
-                             {Stack::cross,
-                              StageGroup::position,
-                              {TensorId::W_P, {3, 4, 0, 0}},
-                              2,
-                              checkpoint::WeightId::position_table},
-                             // tied
-                             {Stack::cross,
-                              StageGroup::logits,
-                              {TensorId::W_U, {of_target, 6, 0, 0}},
-                              0,
-                              checkpoint::WeightId::word_table}}) {
+    for (const Edit& edit :
+         {Edit{
+              Stack::encoder, StageGroup::embedding, {TensorId::W_E, {of_source, 4, 0, 0}}, 0, TensorId::W_E},
+          {Stack::encoder, StageGroup::position, {TensorId::W_P, {3, 4, 0, 0}}, 0, TensorId::W_P},
+          {Stack::own, StageGroup::embedding, {TensorId::W_E, {of_target, 4, 0, 0}}, 0, TensorId::W_E},
+          {Stack::cross, StageGroup::position, {TensorId::W_P, {3, 4, 0, 0}}, 2, TensorId::W_P},
+          // tied
+          {Stack::cross, StageGroup::logits, {TensorId::W_U, {of_target, 6, 0, 0}}, 0, TensorId::W_E}}) {
         INFO(tensor_info(edit.cell.tensor).name << " of " << static_cast<int>(edit.stack));
         show(user, edit.stack);
         user.act(GoTo{edit.page, 1});

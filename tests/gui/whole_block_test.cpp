@@ -61,7 +61,7 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
     trace.slot(TensorId::logits) = result.logits;
     const checkpoint::Model& stack = checkpoint::stack_at(model, layer);
     for (const TensorInfo& row : block_weight_table()) {
-        const checkpoint::WeightId weight = *checkpoint::weight_of(row.id);
+        const TensorId weight = row.id;
         const std::int64_t with = checkpoint::edited_with(model.config(), layer, weight);
         trace.slot(row.id) =
             is_table(row.id) ? stack.weight(weight) : checkpoint::editable_weights(model, with)[weight];

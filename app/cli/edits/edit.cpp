@@ -27,7 +27,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
 /// A parameter by its name in `trace` and `export`.
 struct NamedParameter {
     std::int64_t attention = 0; ///< the one whose edits hold it
-    checkpoint::WeightId weight{};
+    TensorId weight{};
 };
 
 /// Returns the last attention whose names begin with the prefix: that of a layer, or that of a stack for what
@@ -48,7 +48,7 @@ NamedParameter parameter_of(const std::string& name, const checkpoint::ModelConf
     const std::string prefix = name.substr(0, begin), before = prefix.substr(0, begin == 0 ? 0 : point);
     const std::string_view rest = std::string_view(name).substr(begin);
     const std::optional<TensorId> around = find_block_weight(rest), id = around ? around : find_tensor(rest);
-    const std::optional<checkpoint::WeightId> weight = id ? checkpoint::weight_of(*id) : std::nullopt;
+    const std::optional<TensorId> weight = id && checkpoint::is_editable_weight(*id) ? id : std::nullopt;
     if (!weight)
         fail_input(name + " is not a parameter that can be edited; name one of headscope export --tensor, "
                           "such as layers.0.W_Q");
@@ -64,7 +64,7 @@ NamedParameter parameter_of(const std::string& name, const checkpoint::ModelConf
     if (attention < 0)
         fail_input("there is no " + std::string(of_layer ? "layer " : "stack ") + before +
                    " in this model; parameters are named as in layers.0.W_Q, W_E or encoder.W_E");
-    const checkpoint::WeightId read = checkpoint::read_as(config, *weight);
+    const TensorId read = checkpoint::read_as(config, *weight);
     return {checkpoint::edited_with(config, attention, read), read};
 }
 
@@ -96,7 +96,7 @@ void add_parameters(const checkpoint::Model& model, const format::Safetensors& f
         checkpoint::LayerEdits& layer = edits[at.attention];
         layer.tensors.erase(at.weight);
         layer.rows.erase(at.weight);
-        if (checkpoint::is_table(at.weight)) {
+        if (is_table(at.weight)) {
             add_rows(model, at, entry.name, *changed, layer);
             continue;
         }

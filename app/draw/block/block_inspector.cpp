@@ -16,7 +16,6 @@ namespace headscope::app {
 namespace {
 
 using enum TensorId;
-using W = checkpoint::WeightId;
 
 std::string n(std::int64_t i) {
     return std::to_string(i);
@@ -33,19 +32,19 @@ double value_of(const Shown& shown, TensorId id, const Index& at) {
 /// Row times column of a weight (d_in, d_out), plus its bias.
 struct Product {
     TensorId left; ///< whose row is read
-    W weight;
+    TensorId weight;
     std::string name; ///< of the weight
-    W bias;
+    TensorId bias;
     std::string bias_name;
 };
 
 Product product_at(const Shown& shown, TensorId id) {
     const TensorId from = made_from(shown, id).front();
     if (id == mlp_pre)
-        return {from, W::mlp_in, "W_in", W::mlp_in_bias, "b_in"};
+        return {from, W_in, "W_in", b_in, "b_in"};
     if (id == mlp_gate)
-        return {from, W::mlp_gate, "W_gate", W::mlp_gate_bias, "b_gate"};
-    return {mlp_act, W::mlp_out, "W_out", W::mlp_out_bias, "b_out"};
+        return {from, W_gate, "W_gate", b_gate, "b_gate"};
+    return {mlp_act, W_out, "W_out", b_out, "b_out"};
 }
 
 int add_product(Sheet& sheet, const CellAddress& cell) {
@@ -89,7 +88,7 @@ int add_product(Sheet& sheet, const CellAddress& cell) {
 /// What one unit adds to the residual stream, at the dimension where it adds most.
 void add_writes(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const Tensor& weight = *shown.block->weights[W::mlp_out];
+    const Tensor& weight = *shown.block->weights[W_out];
     const std::int64_t D = weight.shape()[1];
     const auto row =
         weight.values().subspan(static_cast<std::size_t>(cell.at[2] * D), static_cast<std::size_t>(D));
@@ -283,7 +282,7 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     }
     const std::int64_t id = inputs.ids[i];
     const auto own =
-        static_cast<double>(shown.block->table_row(W::word_table, id)[static_cast<std::size_t>(cell.at[2])]);
+        static_cast<double>(shown.block->table_row(W_E, id)[static_cast<std::size_t>(cell.at[2])]);
     sheet.section(tr("common.word_table", "Embedding table"),
                   tr("block_inspector.row_token", "row of the token"));
     sheet.place(tr("common.token", "token"), checkpoint::label_of(*shown.document->part()->model, id));
@@ -304,8 +303,8 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
 int add_logit(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const checkpoint::BlockTrace& block = *shown.block;
-    const std::span<const float> row = block.table_row(W::output_table, cell.at[2]);
-    const TensorPtr& bias = block.weights[W::output_bias];
+    const std::span<const float> row = block.table_row(W_U, cell.at[2]);
+    const TensorPtr& bias = block.weights[b_U];
     const std::int64_t D = block.head_in->count(), token = cell.at[2];
     std::vector<Term> terms;
     double sum = 0;

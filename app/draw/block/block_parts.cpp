@@ -90,7 +90,7 @@ std::optional<checkpoint::NormOfRows> norm_at(const Shown& shown, TensorId id) {
     return shown.block->stages->norm(shown.block->place, id);
 }
 
-TensorPtr weight_at(const Shown& shown, std::optional<checkpoint::WeightId> weight) {
+TensorPtr weight_at(const Shown& shown, std::optional<TensorId> weight) {
     return weight ? shown.block->weights[*weight] : nullptr;
 }
 
@@ -152,7 +152,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
     const checkpoint::WeightSet& weights = shown.block->weights;
     const std::vector<TensorId> from = made_from(shown, id);
     const std::string name(tensor_info(id).name);
-    const auto product = [&](const char* W, checkpoint::WeightId bias, const char* b) {
+    const auto product = [&](const char* W, TensorId bias, const char* b) {
         return name + " = " + sum_of(from) + " · " + W + (weights[bias] == nullptr ? "" : b);
     };
     const auto activation = [&](const std::string& of) {
@@ -160,15 +160,15 @@ std::string formula_around(const Shown& shown, TensorId id) {
     };
     switch (id) {
     case mlp_pre:
-        return product("W_in", checkpoint::WeightId::mlp_in_bias, " + b_in");
+        return product("W_in", TensorId::b_in, " + b_in");
     case mlp_gate:
-        return product("W_gate", checkpoint::WeightId::mlp_gate_bias, " + b_gate");
+        return product("W_gate", TensorId::b_gate, " + b_gate");
     case mlp_act:
         return name + " = " +
                (from.size() > 1 ? activation(std::string(tensor_info(from.front()).name)) + " × mlp_pre"
                                 : activation("mlp_pre"));
     case embedding:
-        return weights[checkpoint::WeightId::token_type_table] != nullptr
+        return weights[TensorId::W_type] != nullptr
                    ? tr("block_parts.one_row_word_table",
                         "one row of the embedding table for each token, plus its type’s")
                : stages.embedding_scale(place.stack) != 1
@@ -184,7 +184,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
                    : tr("block_parts.layer_before_gives", "output of the previous layer");
     case logits:
         return tr("block_parts.logits_final_row_w", "logits = final row · W_Uᵀ") +
-               (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");
+               (weights[TensorId::b_U] == nullptr ? "" : " + b_U");
     case probabilities:
         return "probabilities = softmax(logits)";
     // Of delta layers: the nodes between these stages have no page of their own.
@@ -244,7 +244,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
                       "{} = sum of the chosen experts’ outputs, each times its fraction", name);
         if (is_output_of_mlp(shown, id)) {
             const bool has_fraction = id == mlp_shared && shown.block->shared_fraction != nullptr;
-            return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out") +
+            return product("W_out", TensorId::b_out, " + b_out") +
                    (has_fraction ? " × " + tr("block_parts.fraction", "fraction") : "");
         }
         if (const auto scale = branch_scale(shown, id); scale && *scale != 1)
@@ -336,7 +336,7 @@ void say_unchanged(Picture& picture, const DrawContext& context, TensorId id, fl
 }
 
 std::shared_ptr<const std::vector<float>> unit_lengths(const DrawContext& context) {
-    const TensorPtr& W = context.shown.block->weights[checkpoint::WeightId::mlp_out]; // (d_ff, D)
+    const TensorPtr& W = context.shown.block->weights[TensorId::W_out]; // (d_ff, D)
     const auto look = [&] { return checkpoint::row_lengths(*W); };
     constexpr std::uint64_t kind = 3;
     return context.pixels == nullptr

@@ -30,7 +30,7 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell);
 /// The weights of a norm at this stop; nothing if it is not a norm.
 std::optional<checkpoint::NormOfRows> norm_at(const Shown& shown, TensorId id);
 /// A weight that a norm may lack, or of which the model may have no tensor: null then.
-TensorPtr weight_at(const Shown& shown, std::optional<checkpoint::WeightId> weight);
+TensorPtr weight_at(const Shown& shown, std::optional<TensorId> weight);
 
 /// The attention that the block on screen is around, by its number; the ends belong to the last one.
 std::int64_t attention_of_block(const Shown& shown);

@@ -14,7 +14,6 @@ namespace headscope::app {
 namespace {
 
 using enum TensorId;
-using W = checkpoint::WeightId;
 
 /// The numbers of a delta layer as its block has them.
 class DeltaNumbers {
@@ -22,17 +21,19 @@ public:
     explicit DeltaNumbers(const Sheet& sheet) : shown_(sheet.context.shown), block_(*shown_.block) {}
 
     const Dims& dims() const { return shown_.dims(); }
-    double weight(W id, std::int64_t row, std::int64_t column) const {
+    double weight(TensorId id, std::int64_t row, std::int64_t column) const {
         return static_cast<double>(block_.weights[id]->at(row, column));
     }
     /// The tokens that a convolution reads.
-    std::int64_t tokens_of(W convolution) const { return block_.weights[convolution]->shape()[0]; }
-    double weight(W id, std::int64_t at) const { return static_cast<double>(block_.weights[id]->at(at)); }
+    std::int64_t tokens_of(TensorId convolution) const { return block_.weights[convolution]->shape()[0]; }
+    double weight(TensorId id, std::int64_t at) const {
+        return static_cast<double>(block_.weights[id]->at(at));
+    }
     double value(TensorId id, std::int64_t row, std::int64_t column) const {
         return static_cast<double>(shown_.value({id, {0, row, column}}));
     }
     /// The terms of norm1[row] · weight[:, column].
-    std::vector<Term> product(std::int64_t row, W id, std::int64_t column) const {
+    std::vector<Term> product(std::int64_t row, TensorId id, std::int64_t column) const {
         std::vector<Term> terms;
         const std::span<const float> x = row_of(shown_, norm1, row);
         for (std::size_t d = 0; d < x.size(); ++d) {
@@ -67,7 +68,7 @@ double silu(double x) {
 }
 
 /// A product of the layer's input with a column of a parameter. Returns the sum.
-double add_input_product(Sheet& sheet, const DeltaNumbers& numbers, std::int64_t row, W weight,
+double add_input_product(Sheet& sheet, const DeltaNumbers& numbers, std::int64_t row, TensorId weight,
                          const std::string& name, std::int64_t column, const std::string& total_name) {
     sheet.section(tr("common.dot_product", "Dot product"),
                   "norm1 · " + name + "[:, " + place_text(column) + "]");
@@ -81,7 +82,7 @@ double add_input_product(Sheet& sheet, const DeltaNumbers& numbers, std::int64_t
 }
 
 struct ConvolvedWeights {
-    W projection, convolution;
+    TensorId projection, convolution;
     const char *projection_name, *convolution_name;
 };
 
@@ -130,11 +131,11 @@ int add_convolved(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& 
 
 int add_decay(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cell) {
     const std::int64_t h = cell.at[2];
-    const double sum = add_input_product(sheet, numbers, cell.at[1], W::delta_W_A, "W_a", h,
+    const double sum = add_input_product(sheet, numbers, cell.at[1], delta_W_A, "W_a", h,
                                          tr("common.sum", "sum")),
-                 bias = numbers.weight(W::delta_dt_bias, h), x = sum + bias,
+                 bias = numbers.weight(delta_dt_bias, h), x = sum + bias,
                  softplus = x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)),
-                 A_log = numbers.weight(W::delta_A_log, h);
+                 A_log = numbers.weight(delta_A_log, h);
     sheet.section(tr("delta_inspector.step", "Step"), "softplus(a + dt_bias[" + place_text(h) + "])");
     sheet.arithmetic("softplus(" + fixed(sum) + " + " + fixed(bias) + ")", fixed(softplus));
     sheet.section(tr("delta_inspector.decay", "Decay"), "exp(−exp(A_log[" + place_text(h) + "]) · step)");
@@ -144,8 +145,8 @@ int add_decay(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cell
 }
 
 int add_beta(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cell) {
-    const double sum = add_input_product(sheet, numbers, cell.at[1], W::delta_W_B, "W_b", cell.at[2],
-                                         tr("common.sum", "sum"));
+    const double sum =
+        add_input_product(sheet, numbers, cell.at[1], delta_W_B, "W_b", cell.at[2], tr("common.sum", "sum"));
     sheet.section(tr("common.activation", "Activation"), "sigmoid");
     sheet.arithmetic("sigmoid(" + fixed(sum) + ")", fixed(numbers.value(delta_beta, cell.at[1], cell.at[2])));
     return 4;
@@ -216,9 +217,9 @@ int add_output(Sheet& sheet, const DeltaNumbers& numbers, const CellAddress& cel
                       sheet.context.shown.block->stages->delta_eps(sheet.context.shown.block->place));
         for (std::int64_t c = 0; c < d.delta_dv; ++c) {
             const std::int64_t at = h * d.delta_dv + c;
-            const double gated = numbers.value(delta_y, i, at) / root * numbers.weight(W::delta_norm, c) *
+            const double gated = numbers.value(delta_y, i, at) / root * numbers.weight(delta_norm, c) *
                                  silu(numbers.value(delta_z, i, at)),
-                         weight = numbers.weight(W::delta_W_out, at, cell.at[2]);
+                         weight = numbers.weight(delta_W_out, at, cell.at[2]);
             terms.push_back({.label = place_text(at), .factors = {{gated, weight}}, .value = gated * weight});
         }
     }
@@ -236,11 +237,11 @@ int add_delta(Sheet& sheet, const CellAddress& cell) {
     const DeltaNumbers numbers(sheet);
     switch (cell.tensor) {
     case delta_q:
-        return add_convolved(sheet, numbers, cell, {W::delta_W_Q, W::delta_conv_Q, "W_q", "conv_q"});
+        return add_convolved(sheet, numbers, cell, {delta_W_Q, delta_conv_Q, "W_q", "conv_q"});
     case delta_k:
-        return add_convolved(sheet, numbers, cell, {W::delta_W_K, W::delta_conv_K, "W_k", "conv_k"});
+        return add_convolved(sheet, numbers, cell, {delta_W_K, delta_conv_K, "W_k", "conv_k"});
     case delta_v:
-        return add_convolved(sheet, numbers, cell, {W::delta_W_V, W::delta_conv_V, "W_v", "conv_v"});
+        return add_convolved(sheet, numbers, cell, {delta_W_V, delta_conv_V, "W_v", "conv_v"});
     case delta_decay:
         return add_decay(sheet, numbers, cell);
     case delta_beta:
@@ -248,7 +249,7 @@ int add_delta(Sheet& sheet, const CellAddress& cell) {
     case delta_y:
         return add_read_out(sheet, numbers, cell);
     case delta_z:
-        add_input_product(sheet, numbers, cell.at[1], W::delta_W_Z, "W_z", cell.at[2],
+        add_input_product(sheet, numbers, cell.at[1], delta_W_Z, "W_z", cell.at[2],
                           address_text(sheet.context.shown, cell));
         return 4;
     default:

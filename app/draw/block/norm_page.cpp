@@ -106,12 +106,12 @@ private:
         const auto values = [](const Tensor& tensor) {
             return std::vector<float>(tensor.values().begin(), tensor.values().end());
         };
-        const auto learned = [&](const std::string& name, checkpoint::WeightId of, const Tensor& tensor) {
+        const auto learned = [&](const std::string& name, TensorId of, const Tensor& tensor) {
             rows.push_back({.name = name,
                             .value = at(tensor.values()),
                             .note = tr("norm_page.learned_drag", "learned: drag it"),
                             .numbers = values(tensor),
-                            .spoken = *checkpoint::tensor_of(of),
+                            .spoken = of,
                             .height = 60,
                             .actual = context.showing == Compare::now,
                             .learned = true});

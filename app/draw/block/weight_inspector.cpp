@@ -81,12 +81,11 @@ std::string place_name(Axis axis) {
 
 /// Of W_E, and of a W_U that is W_E: who else reads it.
 void say_shared(Sheet& sheet, TensorId table) {
-    using checkpoint::WeightId;
     const Document& document = *sheet.context.shown.document;
     const checkpoint::ModelConfig& config = document.part()->config();
     if (table != W_E && (table != W_U || !config.tied))
         return;
-    const auto held_with = [&](std::int64_t n) { return edited_with(config, n, WeightId::word_table); };
+    const auto held_with = [&](std::int64_t n) { return edited_with(config, n, TensorId::W_E); };
     const std::int64_t of_head = held_with(attention_count(config) - 1);
     if (config.tied && held_with(open_attention(document)) == of_head)
         sheet.paragraph(

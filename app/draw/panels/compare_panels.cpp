@@ -17,8 +17,6 @@ namespace headscope::app {
 
 namespace {
 
-using checkpoint::WeightId;
-
 constexpr std::size_t most_listed = 8;
 constexpr float number_width = 76, listed_row = 22;
 
@@ -45,24 +43,24 @@ std::string short_tensor_name(const DrawContext& context, std::string name, floa
 }
 
 /// Returns the tensor of the strip for a parameter; of one that holds several tensors, the first.
-std::optional<TensorId> tensor_on_strip(WeightId weight) {
+std::optional<TensorId> tensor_on_strip(TensorId weight) {
     switch (weight) {
-    case WeightId::W_QKV:
-    case WeightId::W_QG:
+    case TensorId::W_QKV:
+    case TensorId::W_QG:
         return TensorId::W_Q;
-    case WeightId::b_QKV:
-    case WeightId::b_QG:
+    case TensorId::b_QKV:
+    case TensorId::b_QG:
         return TensorId::b_Q;
-    case WeightId::W_UKV:
+    case TensorId::W_UKV:
         return TensorId::W_K;
-    case WeightId::mlp_gate_in:
+    case TensorId::mlp_gate_in:
         return TensorId::W_gate;
-    case WeightId::experts_gate_in:
+    case TensorId::experts_gate_in:
         return TensorId::expert_W_gate;
-    case WeightId::experts_gate_in_bias:
+    case TensorId::experts_gate_in_bias:
         return TensorId::expert_b_gate;
     default:
-        return checkpoint::tensor_of(weight);
+        return checkpoint::is_editable_weight(weight) ? std::optional(weight) : std::nullopt;
     }
 }
 

@@ -187,7 +187,7 @@ GuideText say_copies(const Shown& shown, TensorId id) {
             "guide_texts_around.copies_laurel",
             "Beside the attention, the normalized row goes through two narrow matrices of rank {}. Its own "
             "numbers are added.",
-            shown.block->weights[checkpoint::WeightId::laurel_left]->shape()[1]));
+            shown.block->weights[TensorId::laurel_left]->shape()[1]));
         break;
     case corrected:
         out.paragraphs.push_back(
@@ -200,7 +200,7 @@ GuideText say_copies(const Shown& shown, TensorId id) {
             tr("guide_texts_around.copies_layer_out",
                "Every token has an embedding of {} numbers in each layer. The active copy opens gates to "
                "it, and the result is added to all copies but the first.",
-               shown.block->weights[checkpoint::WeightId::layer_gate]->shape()[1]));
+               shown.block->weights[TensorId::W_layer_gate]->shape()[1]));
         break;
     default:
         out.paragraphs.push_back(

@@ -18,7 +18,6 @@ namespace {
 using checkpoint::Model;
 using checkpoint::ModelConfig;
 using checkpoint::Stack;
-using checkpoint::WeightId;
 
 /// Squared sums, which add up over parts.
 struct DifferenceSums {
@@ -105,7 +104,7 @@ class EditCollector {
 public:
     explicit EditCollector(const ModelConfig& config) : architecture_(config) {}
 
-    void add(std::int64_t n, WeightId weight, const TensorPtr& a, const TensorPtr& b) {
+    void add(std::int64_t n, TensorId weight, const TensorPtr& a, const TensorPtr& b) {
         if ((a == nullptr) != (b == nullptr))
             fail_input(
                 tr("parameter_difference.one_lacks",
@@ -115,14 +114,14 @@ public:
                    checkpoint::attention_words(architecture_, attention_place(architecture_, n))));
         if (!differ(a, b))
             return;
-        if (!checkpoint::tensor_of(weight))
+        if (!checkpoint::is_editable_weight(weight))
             fail_input(tr("parameter_difference.no_edit",
                           "parameters of {} differ that cannot be held as edits; write the differences with "
                           "headscope diff and -o FILE.safetensors",
                           checkpoint::attention_words(architecture_, attention_place(architecture_, n))));
-        const WeightId read = checkpoint::read_as(architecture_, weight);
+        const TensorId read = checkpoint::read_as(architecture_, weight);
         checkpoint::LayerEdits& edits = edits_[checkpoint::edited_with(architecture_, n, read)];
-        if (!checkpoint::is_table(read)) {
+        if (!is_table(read)) {
             edits.tensors[read] = b;
             return;
         }
@@ -135,10 +134,9 @@ public:
     checkpoint::ModelEdits edits() && { return std::move(edits_); }
 
 private:
-    static std::string name_of(WeightId weight) {
-        const std::optional<TensorId> id = checkpoint::tensor_of(weight);
-        return id ? std::string(tensor_info(*id).name)
-                  : tr("parameter_difference.unnamed", "of another kind");
+    static std::string name_of(TensorId weight) {
+        return checkpoint::is_editable_weight(weight) ? std::string(tensor_info(weight).name)
+                                                      : tr("parameter_difference.unnamed", "of another kind");
     }
 
     const ModelConfig& architecture_;
@@ -198,19 +196,19 @@ std::vector<HeadDifference> head_differences(const ModelConfig& config, std::int
     const ModelConfig& sizes = in_stack(config, place.stack);
     std::vector<HeadDifference> all;
     for (std::int64_t h = 0; h < sizes.H; ++h) {
-        const auto columns = [&](WeightId weight, std::int64_t heads) {
+        const auto columns = [&](TensorId weight, std::int64_t heads) {
             if (a[weight] == nullptr || b[weight] == nullptr)
                 return NumberDifference();
             const std::int64_t width = a[weight]->shape()[1] / heads;
             return columns_difference(*a[weight], *b[weight], h / (sizes.H / heads) * width, width);
         };
-        const std::int64_t rows = a[WeightId::W_O]->shape()[0] / sizes.H;
+        const std::int64_t rows = a[TensorId::W_O]->shape()[0] / sizes.H;
         all.push_back({.place = place,
                        .head = h,
-                       .W_Q = columns(WeightId::W_Q, sizes.H),
-                       .W_K = columns(WeightId::W_K, sizes.Hkv),
-                       .W_V = columns(WeightId::W_V, sizes.Hkv),
-                       .W_O = rows_difference(*a[WeightId::W_O], *b[WeightId::W_O], h * rows, rows)});
+                       .W_Q = columns(TensorId::W_Q, sizes.H),
+                       .W_K = columns(TensorId::W_K, sizes.Hkv),
+                       .W_V = columns(TensorId::W_V, sizes.Hkv),
+                       .W_O = rows_difference(*a[TensorId::W_O], *b[TensorId::W_O], h * rows, rows)});
     }
     return all;
 }
@@ -241,16 +239,13 @@ checkpoint::ModelEdits CheckpointPair::edits(Progress& progress) const {
         progress.check();
         progress.report(static_cast<float>(n) / static_cast<float>(count));
         const checkpoint::WeightSet from = editable_weights(a_, n), to = editable_weights(b_, n);
-        for (int w = 0; w < checkpoint::weight_count; ++w) {
-            const auto weight = static_cast<WeightId>(w);
+        for (const TensorId weight : checkpoint::all_weights)
             collector.add(n, weight, from[weight], to[weight]);
-        }
     }
-    for (int w = 0; w < checkpoint::weight_count; ++w) {
-        const auto weight = static_cast<WeightId>(w);
-        const bool of_end = weight == WeightId::final_norm_weight || weight == WeightId::final_norm_bias ||
-                            weight == WeightId::output_bias; // among editable_weights
-        if (is_per_layer(weight) || of_end || (weight == WeightId::output_table && config.tied))
+    for (const TensorId weight : checkpoint::weights_around) {
+        const bool of_end = weight == TensorId::final_norm_weight || weight == TensorId::final_norm_bias ||
+                            weight == TensorId::b_U; // among editable_weights
+        if (of_end || (weight == TensorId::W_U && config.tied))
             continue;
         if (a_.encoder() != nullptr)
             collector.add(0, weight, a_.encoder()->weight(weight), b_.encoder()->weight(weight));

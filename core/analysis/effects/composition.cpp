@@ -12,8 +12,6 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::WeightId;
-
 /// (H dk, D) with the columns of each query head as rows, one after the other: those of its key head twice
 /// where two query heads share one.
 Tensor by_head(const TensorPtr& weight, std::int64_t H, std::int64_t heads, std::int64_t dk) {
@@ -51,10 +49,10 @@ LayerCircuits circuits_of(const checkpoint::Model& model, const checkpoint::Mode
     require_direct_circuits(model);
     const std::int64_t n = attention_number(a, {checkpoint::Stack::own, layer});
     const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
-    LayerCircuits out{.queries = by_head(w[WeightId::W_Q], a.H, a.H, a.dk),
-                      .keys = by_head(w[WeightId::W_K], a.H, a.Hkv, a.dk),
-                      .values = by_head(w[WeightId::W_V], a.H, a.Hkv, a.dk),
-                      .outputs = Tensor(Shape{1, a.H * a.dk, a.D}, w[WeightId::W_O]->values()),
+    LayerCircuits out{.queries = by_head(w[TensorId::W_Q], a.H, a.H, a.dk),
+                      .keys = by_head(w[TensorId::W_K], a.H, a.Hkv, a.dk),
+                      .values = by_head(w[TensorId::W_V], a.H, a.Hkv, a.dk),
+                      .outputs = Tensor(Shape{1, a.H * a.dk, a.D}, w[TensorId::W_O]->values()),
                       .gram_q = {},
                       .gram_k = {},
                       .gram_v = {},

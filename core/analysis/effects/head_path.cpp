@@ -12,8 +12,6 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::WeightId;
-
 std::string name_of(HeadPlace head) {
     return std::to_string(head.layer) + "." + std::to_string(head.head);
 }
@@ -64,7 +62,7 @@ CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, 
     scale_by(taken, stages.branch_scale(of_from, TensorId::attn_out).value_or(1.0));
     pass_norm(taken, *(*own)[resid_in], *stages.norm(of_to, TensorId::norm1),
               with_edits(run.model().layer(to.layer),
-                         checkpoint::edits_of(run.edits(), to.layer))[WeightId::norm1_weight]);
+                         checkpoint::edits_of(run.edits(), to.layer))[TensorId::norm1_weight]);
     for (float& number : taken.values())
         number = -number;
     const run::Intervention without{.part = {x},

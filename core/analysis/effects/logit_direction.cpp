@@ -14,7 +14,6 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::Model;
-using checkpoint::WeightId;
 using From = LogitQuestion::From;
 using Vector = Eigen::VectorXd;
 
@@ -31,15 +30,15 @@ Vector numbers(const Tensor& tensor, std::int64_t first, std::int64_t count) {
 /// From behind the head's own dense layer, activation and norm to what that layer reads. `before` and `after`
 /// the activation: (1, 1, width).
 Reading before_dense(const Model& model, Reading reading, const Tensor& before, const Tensor& after) {
-    const TensorPtr dense = model.weight(WeightId::head_dense),
-                    dense_bias = model.weight(WeightId::head_dense_bias);
+    const TensorPtr dense = model.weight(TensorId::head_dense),
+                    dense_bias = model.weight(TensorId::head_dense_bias);
     const std::int64_t width = before.count();
-    if (const TensorPtr bias = model.weight(WeightId::head_norm_bias))
+    if (const TensorPtr bias = model.weight(TensorId::head_norm_bias))
         reading.bias += numbers(*bias, 0, width).dot(reading.direction);
     Tensor direction(Shape{width, 1});
     Eigen::Map<Eigen::VectorXf>(direction.data(), width) = reading.direction.cast<float>();
     FrozenNorm(after.values(), model.stages().norm_around(checkpoint::Stack::own, graph::labels::head_norm),
-               model.weight(WeightId::head_norm_weight))
+               model.weight(TensorId::head_norm_weight))
         .turn_back(direction);
     const Eigen::ArrayXd z = numbers(before, 0, width).array(), act = numbers(after, 0, width).array();
     const Vector held =
@@ -60,9 +59,9 @@ double TableReading::of(const Tensor& x) const {
 
 TableReading table_reading(const Model& model, const checkpoint::ModelEdits& edits,
                            const LogitQuestion& question) {
-    const checkpoint::EditedTable table(model, edits, WeightId::output_table);
+    const checkpoint::EditedTable table(model, edits, TensorId::W_U);
     const std::int64_t D = table.own().shape()[1], vocab = model.config().vocab;
-    const TensorPtr bias = checkpoint::edited_end_weight(model, edits, WeightId::output_bias);
+    const TensorPtr bias = checkpoint::edited_end_weight(model, edits, TensorId::b_U);
     const auto row = [&](std::int64_t id) -> Vector {
         return Eigen::Map<const Eigen::VectorXf>(table.row(id).data(), D).cast<double>();
     };
@@ -131,10 +130,10 @@ LogitDirection LogitDirections::of(const TableReading& table, const Tensor& left
     const auto norm = model.stages().norm({checkpoint::Stack::own, -1}, TensorId::final_norm);
     if (!norm)
         return out;
-    const auto weight = [&](WeightId id) { return checkpoint::edited_end_weight(model, run_.edits(), id); };
-    if (const TensorPtr bias = weight(WeightId::final_norm_bias))
+    const auto weight = [&](TensorId id) { return checkpoint::edited_end_weight(model, run_.edits(), id); };
+    if (const TensorPtr bias = weight(TensorId::final_norm_bias))
         out.final_bias = numbers(*bias, 0, D).dot(reading.direction);
-    FrozenNorm(left.values(), *norm, weight(WeightId::final_norm_weight)).turn_back(out.direction);
+    FrozenNorm(left.values(), *norm, weight(TensorId::final_norm_weight)).turn_back(out.direction);
     return out;
 }
 

@@ -24,7 +24,6 @@ namespace {
 using checkpoint::Model;
 using checkpoint::ModelRunPtr;
 using checkpoint::Stack;
-using checkpoint::WeightId;
 
 constexpr std::array patch_kind_table{
     PatchKindInfo{PatchKind::residual, "residual",
@@ -245,13 +244,13 @@ public:
         if (stages().has_norm_before({Stack::own, to.layer}))
             pass_norm(change, numbers(false, name(to.layer, TensorId::resid_in)),
                       *stages().norm({Stack::own, to.layer}, TensorId::norm1),
-                      weight(to.layer, WeightId::norm1_weight));
+                      weight(to.layer, TensorId::norm1_weight));
         return head_output(to.layer, to.head,
                            *heads_with(to.layer, read_with(to.layer, change, inputs, progress), progress));
     }
 
     /// With its edits.
-    TensorPtr weight(std::int64_t l, WeightId id) const {
+    TensorPtr weight(std::int64_t l, TensorId id) const {
         return with_edits(run_->model().layer(l), checkpoint::edits_of(own_edits(), l))[id];
     }
 
@@ -302,11 +301,10 @@ private:
     /// From the row that the output table multiplies, for two tokens alone.
     double difference(const run::Run& run) const {
         const TensorPtr head_input = run.part(head_input_);
-        const checkpoint::EditedTable table(run_->model(), own_edits(), WeightId::output_table);
+        const checkpoint::EditedTable table(run_->model(), own_edits(), TensorId::W_U);
         const std::int64_t width = table.own().shape()[1];
         const double cap = stages().logit_cap();
-        const TensorPtr bias =
-            checkpoint::edited_end_weight(run_->model(), own_edits(), WeightId::output_bias);
+        const TensorPtr bias = checkpoint::edited_end_weight(run_->model(), own_edits(), TensorId::b_U);
         const auto logit = [&](std::int64_t id) {
             const ConstRow row(table.row(id).data(), width), x(head_input->data(), width);
             const double sum = x.cast<double>().dot(row.cast<double>()) +

@@ -17,7 +17,6 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::WeightId;
 using Kind = Writer::Kind;
 using DoubleRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using DoubleRow = Eigen::RowVectorXd;
@@ -157,10 +156,10 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
             norm1.emplace(x.values().subspan(static_cast<std::size_t>(of.position * d.D),
                                              static_cast<std::size_t>(d.D)),
                           *run.model().stages().norm(place, TensorId::norm1),
-                          weights[WeightId::norm1_weight]);
+                          weights[TensorId::norm1_weight]);
         }
         return WrittenSide{std::move(writers), projected(problem, of, stream, norm1,
-                                                         has_norm ? weights[WeightId::norm1_bias] : nullptr)};
+                                                         has_norm ? weights[TensorId::norm1_bias] : nullptr)};
     };
     // Both sides read the weights of all layers before, which takes most of the time: side by side.
     std::future<WrittenSide> of_key =

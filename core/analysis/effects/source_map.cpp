@@ -19,7 +19,6 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::Stack;
-using checkpoint::WeightId;
 
 /// A norm that stands behind an attention, at every row.
 struct PassedNorm {

@@ -18,7 +18,6 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::Stack;
-using checkpoint::WeightId;
 using Kind = Writer::Kind;
 
 /// Returns true for stages of D numbers around the attention.
@@ -87,8 +86,8 @@ public:
         }
         if (stages().around(Stack::own, graph::labels::embedding_norm) != nullptr)
             to_.pass_norm(sum, stages().norm_around(Stack::own, graph::labels::embedding_norm),
-                          model().weight(WeightId::embedding_norm_weight),
-                          model().weight(WeightId::embedding_norm_bias), {.kind = Kind::embedding_norm_bias});
+                          model().weight(TensorId::embedding_norm_weight),
+                          model().weight(TensorId::embedding_norm_bias), {.kind = Kind::embedding_norm_bias});
         return stream;
     }
 
@@ -221,7 +220,7 @@ private:
     checkpoint::WeightSet weights_of(std::int64_t n) const {
         return with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
     }
-    static TensorPtr weight_in(const checkpoint::WeightSet& weights, std::optional<WeightId> id) {
+    static TensorPtr weight_in(const checkpoint::WeightSet& weights, std::optional<TensorId> id) {
         return id ? weights[*id] : nullptr;
     }
 

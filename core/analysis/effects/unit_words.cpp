@@ -11,8 +11,6 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::WeightId;
-
 Eigen::ArrayXd numbers_of(const Tensor& tensor) {
     return ConstNumbers(tensor.data(), tensor.count()).cast<double>();
 }
@@ -27,7 +25,7 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, st
     const checkpoint::ModelConfig& config = run.model().config();
     const checkpoint::WeightSet layer = edited_weights(run, n),
                                 last = edited_weights(run, attention_count(config) - 1);
-    const float* const row = layer[WeightId::mlp_out]->data() + unit * config.D;
+    const float* const row = layer[TensorId::W_out]->data() + unit * config.D;
     Eigen::ArrayXd direction = ConstNumbers(row, config.D).cast<double>();
     const checkpoint::ModelStages& stages = run.model().stages();
     const checkpoint::AttentionPlace place = attention_place(config, n);
@@ -37,8 +35,8 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, st
     direction *= stages.branch_scale(place, TensorId::mlp_out).value_or(1.0);
     if (stages.norm({checkpoint::Stack::own, -1}, TensorId::final_norm)->centered)
         direction -= direction.mean();
-    if (last[WeightId::final_norm_weight] != nullptr)
-        direction *= numbers_of(*last[WeightId::final_norm_weight]);
+    if (last[TensorId::final_norm_weight] != nullptr)
+        direction *= numbers_of(*last[TensorId::final_norm_weight]);
     return (direction * stages.head_scale()).matrix().cast<float>();
 }
 
@@ -55,13 +53,13 @@ bool has_unit_words(const checkpoint::Model& model, checkpoint::Stack stack) {
     return model.has_head() && stack != checkpoint::Stack::encoder &&
            model.stages().has({stack, -1}, TensorId::final_norm) && !has_experts(model, stack) &&
            has_one_stream(model) && !model.stages().is_stream({stack, 0}, TensorId::norm1) &&
-           model.weight(WeightId::head_dense) == nullptr;
+           model.weight(TensorId::head_dense) == nullptr;
 }
 
 UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t n, std::int64_t unit, std::size_t most,
                      const Progress& cancel) {
     const Eigen::VectorXf direction = direction_of(run, n, unit);
-    const checkpoint::EditedTable table(run.model(), run.edits(), WeightId::output_table);
+    const checkpoint::EditedTable table(run.model(), run.edits(), TensorId::W_U);
     const std::int64_t vocab = table.rows(), D = table.own().shape()[1];
     const ConstRows rows(table.own().data(), vocab, D);
     Eigen::VectorXf logits(vocab);

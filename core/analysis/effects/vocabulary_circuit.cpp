@@ -20,8 +20,6 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::WeightId;
-
 ConstRows whole(const TensorPtr& tensor) {
     return {tensor->data(), tensor->shape()[0], tensor->shape()[1]};
 }
@@ -97,25 +95,24 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     require_number(token, a.vocab, Numbered::token);
     const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
     const std::int64_t dk = a.dk, kv = head / (a.H / a.Hkv);
-    const checkpoint::EditedTable words(model, edits, WeightId::word_table),
-        out(model, edits, WeightId::output_table);
+    const checkpoint::EditedTable words(model, edits, TensorId::W_E), out(model, edits, TensorId::W_U);
     cpu::CpuDense cpu;
     const double embedding_scale = model.stages().embedding_scale(checkpoint::Stack::own);
     Eigen::RowVectorXf e =
         static_cast<float>(embedding_scale) * ConstRow(words.row(token).data(), words.own().shape()[1]);
-    const TensorPtr map = model.weight(WeightId::embedding_map), dense = model.weight(WeightId::head_dense);
+    const TensorPtr map = model.weight(TensorId::embedding_map), dense = model.weight(TensorId::head_dense);
     if (map != nullptr)
         e = Eigen::RowVectorXf(e * whole(map));
     if (vector == TokenVector::first_mlp)
         e = after_first_mlp(model, edits, e, cancel);
     const double branch_scale =
         model.stages().branch_scale(attention_place(a, n), TensorId::attn_out).value_or(1.0);
-    const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
-                                       whole(w[WeightId::W_O]).middleRows(head * dk, dk) *
+    const Eigen::RowVectorXf written = (e * whole(w[TensorId::W_V]).middleCols(kv * dk, dk)) *
+                                       whole(w[TensorId::W_O]).middleRows(head * dk, dk) *
                                        static_cast<float>(branch_scale);
     const Eigen::RowVectorXf wanted =
-        (e * whole(w[WeightId::W_Q]).middleCols(head * dk, dk)) *
-        whole(w[WeightId::W_K]).middleCols(kv * dk, dk).transpose() *
+        (e * whole(w[TensorId::W_Q]).middleCols(head * dk, dk)) *
+        whole(w[TensorId::W_K]).middleCols(kv * dk, dk).transpose() *
         static_cast<float>(embedding_scale / std::sqrt(static_cast<double>(dk)));
     // Embeddings that are narrower than the layers are reached through their map and the head's dense layer.
     const auto narrowed = [&](const Eigen::RowVectorXf& row, const TensorPtr& by, bool transposed) {

@@ -18,8 +18,6 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::WeightId;
-
 ConstRows rows_of(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
     return {tensor.data(), rows, columns};
 }
@@ -28,8 +26,7 @@ ConstRows rows_of(const Tensor& tensor, std::int64_t rows, std::int64_t columns)
 /// vocabulary are added in double, so that a long sum loses nothing.
 Tensor table_product(const checkpoint::Model& model, const checkpoint::ModelEdits& edits, cpu::CpuDense& cpu,
                      const Progress& cancel) {
-    const checkpoint::EditedTable words(model, edits, WeightId::word_table),
-        out(model, edits, WeightId::output_table);
+    const checkpoint::EditedTable words(model, edits, TensorId::W_E), out(model, edits, TensorId::W_U);
     const std::int64_t vocab = std::min(words.rows(), out.rows()), D = words.own().shape()[1];
     const auto E = rows_of(words.own(), vocab, D), U = rows_of(out.own(), vocab, D);
     constexpr std::int64_t most_rows = 8192;
@@ -52,10 +49,10 @@ Tensor table_product(const checkpoint::Model& model, const checkpoint::ModelEdit
         sum += row(out.row(id)).transpose() * row(words.row(id)) -
                row(out.own_row(id)).transpose() * row(words.own_row(id));
     // Narrower embeddings are reached through their map and the head's dense layer.
-    if (const TensorPtr map = model.weight(WeightId::embedding_map)) {
+    if (const TensorPtr map = model.weight(TensorId::embedding_map)) {
         const std::int64_t width = map->shape()[1];
         sum = sum * rows_of(*map, D, width).cast<double>();
-        if (const TensorPtr dense = model.weight(WeightId::head_dense))
+        if (const TensorPtr dense = model.weight(TensorId::head_dense))
             sum = rows_of(*dense, width, D).cast<double>() * sum;
     }
     Tensor product(Shape{sum.rows(), sum.cols()});
@@ -93,9 +90,9 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
         const std::int64_t n = attention_number(config, {checkpoint::Stack::own, l});
         const checkpoint::LayerEdits* const of_layer = edits_of(edits, n);
         const checkpoint::WeightSet weights = with_edits(model.layer(n), of_layer);
-        const Tensor output(Shape{1, H * dk, D}, weights[WeightId::W_O]->values());
+        const Tensor output(Shape{1, H * dk, D}, weights[TensorId::W_O]->values());
         const TensorPtr written = cpu.multiply(output, tables, nullptr, cancel); // W_O (W_U W_E)
-        const Eigen::MatrixXd values = rows_of(*weights[WeightId::W_V], D, Hkv * dk).cast<double>();
+        const Eigen::MatrixXd values = rows_of(*weights[TensorId::W_V], D, Hkv * dk).cast<double>();
         std::vector<double>& of_heads = scores.emplace_back();
         for (std::int64_t h = 0; h < H; ++h) {
             cancel.check();

@@ -41,13 +41,13 @@ void Architecture::set_encoder(Architecture own) {
 }
 
 void Architecture::complete() {
-    if (const TensorName* const row = find_row(names.body, WeightId::W_Q))
+    if (const TensorName* const row = find_row(names.body, TensorId::W_Q))
         layers_sharing = row->shared_by;
     if (copies) {
         stream_copies = copies->count;
         active_copy = copies->active;
     }
-    reads_encoder_table = encoder != nullptr && find_row(names.body, WeightId::word_table) == nullptr;
+    reads_encoder_table = encoder != nullptr && find_row(names.body, TensorId::W_E) == nullptr;
     if (position_rows > 0)
         longest_text = std::max<std::int64_t>(0, position_rows - position_offset);
     else if (!buckets && !relative)

@@ -27,7 +27,7 @@ void NameMap::add(std::initializer_list<ModuleName> to_body) {
     std::ranges::move(tensors_of(to_body), std::back_inserter(body));
 }
 
-void NameMap::drop(std::initializer_list<WeightId> from_body) {
+void NameMap::drop(std::initializer_list<TensorId> from_body) {
     std::erase_if(body, [&](const TensorName& row) { return std::ranges::count(from_body, row.weight) > 0; });
 }
 
@@ -44,8 +44,8 @@ PackedColumns columns_of(QkvPart part, const Architecture& a) {
     return columns;
 }
 
-std::optional<DeltaColumns> delta_columns(WeightId weight, const Architecture& a) {
-    using W = WeightId;
+std::optional<DeltaColumns> delta_columns(TensorId weight, const Architecture& a) {
+    using W = TensorId;
     if (!a.delta)
         return std::nullopt;
     const DeltaLayers& d = *a.delta;
@@ -87,12 +87,12 @@ std::optional<DeltaColumns> delta_columns(WeightId weight, const Architecture& a
     }
 }
 
-const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight) {
+const TensorName* find_row(const std::vector<TensorName>& rows, TensorId weight) {
     const auto row = std::ranges::find(rows, weight, &TensorName::weight);
     return row == rows.end() ? nullptr : &*row;
 }
 
-const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight,
+const TensorName* find_row(const std::vector<TensorName>& rows, TensorId weight,
                            const Architecture& architecture, std::int64_t l) {
     const auto row = std::ranges::find_if(rows, [&](const TensorName& one) {
         return one.weight == weight && is_in_layer(one, architecture, l);
@@ -101,7 +101,7 @@ const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight,
 }
 
 bool is_needed(const TensorName& row, const Architecture& architecture) {
-    return row.weight != WeightId::output_table || !architecture.tied;
+    return row.weight != TensorId::W_U || !architecture.tied;
 }
 
 bool is_in_layer(const TensorName& row, const Architecture& architecture, std::int64_t l) {
@@ -123,7 +123,7 @@ bool is_in_layer(const TensorName& row, const Architecture& architecture, std::i
             return false;
         break;
     }
-    const bool first_norm = row.weight == WeightId::norm1_weight || row.weight == WeightId::norm1_bias;
+    const bool first_norm = row.weight == TensorId::norm1_weight || row.weight == TensorId::norm1_bias;
     return !first_norm || architecture.norms.first || l > 0;
 }
 

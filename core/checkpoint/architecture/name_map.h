@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/checkpoint/architecture/layout.h"
-#include "core/checkpoint/weights/weight_id.h"
+#include "core/checkpoint/weights/weights.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -43,7 +43,7 @@ enum class InLayers : std::uint8_t {
 
 /// One tensor of a family.
 struct TensorName {
-    WeightId weight;
+    TensorId weight;
     std::string name; ///< after the prefix; "{l}" stands for the layer
     Layout layout;
     Extent in;             ///< d_in, or rows of a table, or the length of a vector
@@ -59,8 +59,8 @@ struct ModuleName {
     std::string_view name;
     Layout layout;
     Extent in, out;
-    WeightId weight;
-    std::optional<WeightId> bias{};
+    TensorId weight;
+    std::optional<TensorId> bias{};
     InLayers layers = InLayers::all;
 };
 std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules);
@@ -72,11 +72,11 @@ struct NameMap {
     std::vector<std::string_view> prefixes; ///< as saved with a head, and without one
     std::vector<std::string> not_needed;    ///< parts of the names of tensors that a run does not use
     /// Full names that a file may use instead: of tensors that share memory it may keep any one.
-    std::vector<std::pair<WeightId, std::string>> twins{};
+    std::vector<std::pair<TensorId, std::string>> twins{};
     /// Of a decoder with an encoder: each layer's cross-attention, as W_Q to b_O with norm1, and its MLP.
     std::vector<TensorName> cross{};
     void add(std::initializer_list<ModuleName> to_body);
-    void drop(std::initializer_list<WeightId> from_body);
+    void drop(std::initializer_list<TensorId> from_body);
 };
 
 /// Where a part is in a tensor that holds queries, keys and values: `count` columns from `first` on, and as
@@ -89,15 +89,15 @@ PackedColumns columns_of(QkvPart part, const Architecture& architecture);
 /// The tensor that holds a weight of a delta layer together with others, and where the weight is in it; empty
 /// for other weights.
 struct DeltaColumns {
-    WeightId whole;
+    TensorId whole;
     PackedColumns columns;
 };
-std::optional<DeltaColumns> delta_columns(WeightId weight, const Architecture& architecture);
+std::optional<DeltaColumns> delta_columns(TensorId weight, const Architecture& architecture);
 
 /// Null when the rows have no such tensor.
-const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight);
+const TensorName* find_row(const std::vector<TensorName>& rows, TensorId weight);
 /// The row of layer l; null when that layer has no such tensor.
-const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight,
+const TensorName* find_row(const std::vector<TensorName>& rows, TensorId weight,
                            const Architecture& architecture, std::int64_t l);
 /// Whether this model has the tensor at all: a tied head has no table of its own.
 bool is_needed(const TensorName& row, const Architecture& architecture);

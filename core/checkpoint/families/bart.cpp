@@ -9,7 +9,7 @@ namespace {
 
 /// The rows of an attention and of its norm.
 std::vector<TensorName> attention_names(const std::string& name) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     const std::string at = "layers.{l}." + name;
@@ -22,7 +22,7 @@ std::vector<TensorName> attention_names(const std::string& name) {
 
 /// One of the two stacks; `side` begins the keys of its sizes.
 Architecture read_stack(const ConfigReader& reader, const BartLike& family, const std::string& side) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     const std::string layers = side + "_layers", heads = side + "_attention_heads", ffn = side + "_ffn_dim";
@@ -48,7 +48,7 @@ Architecture read_stack(const ConfigReader& reader, const BartLike& family, cons
     a.names.body = attention_names("self_attn");
     if (a.embedding_norm)
         a.names.add(
-            {{"embed_positions", table, E::positions, E::D, position_table},
+            {{"embed_positions", table, E::positions, E::D, W_P},
              {"layernorm_embedding", vector, E::D, E::none, embedding_norm_weight, embedding_norm_bias}});
     else
         a.names.not_needed.emplace_back("embed_positions.weight");
@@ -58,45 +58,45 @@ Architecture read_stack(const ConfigReader& reader, const BartLike& family, cons
 }
 
 std::vector<TensorName> mlp_names() {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
-    return tensors_of({{"layers.{l}.fc1", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-                       {"layers.{l}.fc2", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+    return tensors_of({{"layers.{l}.fc1", linear, E::D, E::d_ff, W_in, b_in},
+                       {"layers.{l}.fc2", linear, E::d_ff, E::D, W_out, b_out},
                        {"layers.{l}.final_layer_norm", vector, E::D, E::none, norm2_weight, norm2_bias}});
 }
 
 } // namespace
 
 Architecture read_bart_like(const ConfigReader& reader, const BartLike& family) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture encoder = read_stack(reader, family, "encoder"), a = read_stack(reader, family, "decoder");
     encoder.names.prefixes = {"model.encoder.", "encoder."};
-    encoder.names.add({{"embed_tokens", table, E::vocab, E::D, word_table}});
+    encoder.names.add({{"embed_tokens", table, E::vocab, E::D, W_E}});
     std::ranges::copy(mlp_names(), std::back_inserter(encoder.names.body));
     a.causal = true;
     a.names.prefixes = {"model.decoder.", "decoder."};
     a.names.cross = attention_names("encoder_attn");
     std::ranges::copy(mlp_names(), std::back_inserter(a.names.cross));
-    a.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}});
-    a.names.head.push_back({output_bias, "final_logits_bias", Layout::row, E::vocab, E::none, true});
+    a.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}});
+    a.names.head.push_back({b_U, "final_logits_bias", Layout::row, E::vocab, E::none, true});
     a.start_id = reader.integer("decoder_start_token_id", 0).value_or(family.start_id);
     // One word table for both stacks, or in Marian's family one for each, the decoder's with its own
     // vocabulary.
-    std::vector<std::pair<WeightId, std::string>>* tied_to = &encoder.names.twins;
+    std::vector<std::pair<TensorId, std::string>>* tied_to = &encoder.names.twins;
     if (reader.flag("share_encoder_decoder_embeddings", true)) {
         for (const char* name : {"model.shared.weight", "shared.weight", "model.decoder.embed_tokens.weight",
                                  "decoder.embed_tokens.weight"})
-            encoder.names.twins.emplace_back(word_table, name);
+            encoder.names.twins.emplace_back(W_E, name);
     } else {
         a.vocab = reader.size("decoder_vocab_size", a.vocab);
-        a.names.add({{"embed_tokens", table, E::vocab, E::D, word_table}});
+        a.names.add({{"embed_tokens", table, E::vocab, E::D, W_E}});
         tied_to = &a.names.twins;
     }
     if (a.tied)
-        tied_to->emplace_back(word_table, "lm_head.weight");
+        tied_to->emplace_back(W_E, "lm_head.weight");
     a.set_encoder(std::move(encoder));
     return a;
 }

@@ -4,7 +4,7 @@
 namespace headscope::checkpoint {
 
 Architecture read_bloom(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, "bloom",
@@ -33,17 +33,17 @@ Architecture read_bloom(const ConfigReader& reader) {
     a.qkv = QkvPacking::by_head;
     a.names = {
         .body = tensors_of({
-            {"word_embeddings", table, E::vocab, E::D, word_table},
+            {"word_embeddings", table, E::vocab, E::D, W_E},
             {"word_embeddings_layernorm", vector, E::D, E::none, embedding_norm_weight, embedding_norm_bias},
             {"ln_f", vector, E::D, E::none, final_norm_weight, final_norm_bias},
             {"h.{l}.input_layernorm", vector, E::D, E::none, norm1_weight, norm1_bias},
             {"h.{l}.self_attention.query_key_value", linear, E::D, E::QKV, W_QKV, b_QKV},
             {"h.{l}.self_attention.dense", linear, E::H_dk, E::D, W_O, b_O},
             {"h.{l}.post_attention_layernorm", vector, E::D, E::none, norm2_weight, norm2_bias},
-            {"h.{l}.mlp.dense_h_to_4h", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-            {"h.{l}.mlp.dense_4h_to_h", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+            {"h.{l}.mlp.dense_h_to_4h", linear, E::D, E::d_ff, W_in, b_in},
+            {"h.{l}.mlp.dense_4h_to_h", linear, E::d_ff, E::D, W_out, b_out},
         }),
-        .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+        .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
         .prefixes = {"transformer.", ""},
         .not_needed = {}};
     return a;
@@ -51,7 +51,7 @@ Architecture read_bloom(const ConfigReader& reader) {
 
 /// MPT, whose ALiBi has BLOOM's slopes, without any bias (MosaicML 2023).
 Architecture read_mpt(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, "mpt",
@@ -81,16 +81,16 @@ Architecture read_mpt(const ConfigReader& reader) {
             a.qkv_limit = attention->positive("clip_qkv", 1.0);
     }
     a.names = {.body = tensors_of({
-                   {"wte", table, E::vocab, E::D, word_table},
+                   {"wte", table, E::vocab, E::D, W_E},
                    {"norm_f", vector, E::D, E::none, final_norm_weight},
                    {"blocks.{l}.norm_1", vector, E::D, E::none, norm1_weight},
                    {"blocks.{l}.attn.Wqkv", linear, E::D, E::QKV, W_QKV},
                    {"blocks.{l}.attn.out_proj", linear, E::H_dk, E::D, W_O},
                    {"blocks.{l}.norm_2", vector, E::D, E::none, norm2_weight},
-                   {"blocks.{l}.ffn.up_proj", linear, E::D, E::d_ff, mlp_in},
-                   {"blocks.{l}.ffn.down_proj", linear, E::d_ff, E::D, mlp_out},
+                   {"blocks.{l}.ffn.up_proj", linear, E::D, E::d_ff, W_in},
+                   {"blocks.{l}.ffn.down_proj", linear, E::d_ff, E::D, W_out},
                }),
-               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
                .prefixes = {"transformer.", ""},
                .not_needed = {}};
     return a;

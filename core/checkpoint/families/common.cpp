@@ -72,31 +72,31 @@ std::int64_t used_experts(const ConfigReader& reader, const char* key, std::int6
 }
 
 void set_mixture(const MixtureNames& names, Architecture& a) {
-    using enum WeightId;
+    using enum TensorId;
     using E = Extent;
     if (a.mixtures.empty() || std::ranges::find(a.mixtures, false) == a.mixtures.end()) {
         a.mixtures.clear();
-        a.names.drop({mlp_gate, mlp_gate_bias, mlp_in, mlp_in_bias, mlp_out, mlp_out_bias});
+        a.names.drop({W_gate, b_gate, W_in, b_in, W_out, b_out});
     }
-    constexpr std::array of_mlp{mlp_gate, mlp_gate_bias, mlp_in, mlp_in_bias, mlp_out, mlp_out_bias};
+    constexpr std::array of_mlp{W_gate, b_gate, W_in, b_in, W_out, b_out};
     for (TensorName& row : a.names.body)
         if (std::ranges::find(of_mlp, row.weight) != of_mlp.end())
             row.layers = InLayers::dense;
     a.expert_gate = {.function = a.activation};
     const std::string layer = "layers.{l}.";
-    const auto add = [&](WeightId weight, const std::string& name, Layout how, Extent in, Extent out) {
+    const auto add = [&](TensorId weight, const std::string& name, Layout how, Extent in, Extent out) {
         a.names.body.push_back({weight, layer + name, how, in, out, false, InLayers::mixtures});
     };
-    add(router, names.router, Layout::linear, E::D, E::experts);
-    add(experts_gate, names.gate, Layout::expert_linears, E::D, E::d_expert);
-    add(experts_in, names.in, Layout::expert_linears, E::D, E::d_expert);
-    add(experts_out, names.out, Layout::expert_linears, E::d_expert, E::D);
+    add(W_router, names.router, Layout::linear, E::D, E::experts);
+    add(expert_W_gate, names.gate, Layout::expert_linears, E::D, E::d_expert);
+    add(expert_W_in, names.in, Layout::expert_linears, E::D, E::d_expert);
+    add(expert_W_out, names.out, Layout::expert_linears, E::d_expert, E::D);
     if (a.d_shared == 0)
         return;
     const std::string shared = names.shared;
-    add(mlp_gate, shared + ".gate_proj.weight", Layout::linear, E::D, E::d_shared);
-    add(mlp_in, shared + ".up_proj.weight", Layout::linear, E::D, E::d_shared);
-    add(mlp_out, shared + ".down_proj.weight", Layout::linear, E::d_shared, E::D);
+    add(W_gate, shared + ".gate_proj.weight", Layout::linear, E::D, E::d_shared);
+    add(W_in, shared + ".up_proj.weight", Layout::linear, E::D, E::d_shared);
+    add(W_out, shared + ".down_proj.weight", Layout::linear, E::d_shared, E::D);
 }
 
 graph::Function read_activation(const ConfigReader& reader, const char* key, const char* usual) {
@@ -190,7 +190,7 @@ Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family
 }
 
 void use_layer_norms(Architecture& a, bool biased) {
-    using enum WeightId;
+    using enum TensorId;
     a.norm = NormKind::layer;
     for (const auto& [weight, bias] :
          {std::pair(norm1_weight, norm1_bias), std::pair(norm2_weight, norm2_bias),
@@ -203,33 +203,32 @@ void use_layer_norms(Architecture& a, bool biased) {
 
 void use_fused_gate(Architecture& a) {
     a.gate = GatePacking::gate_first;
-    a.names.drop({WeightId::mlp_gate, WeightId::mlp_in});
+    a.names.drop({TensorId::W_gate, TensorId::W_in});
     a.names.add({{"layers.{l}.mlp.gate_up_proj", Layout::linear, Extent::D, Extent::two_d_ff,
-                  WeightId::mlp_gate_in}});
+                  TensorId::mlp_gate_in}});
 }
 
 NameMap llama_names(const LlamaBiases& biases) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
-    const auto bias = [](bool has, WeightId id) { return has ? std::optional(id) : std::nullopt; };
-    return {
-        .body = tensors_of({
-            {"embed_tokens", table, E::vocab, E::D, word_table},
-            {"norm", vector, E::D, E::none, final_norm_weight},
-            {"layers.{l}.input_layernorm", vector, E::D, E::none, norm1_weight},
-            {"layers.{l}.self_attn.q_proj", linear, E::D, E::H_dk, W_Q, bias(biases.qkv, b_Q)},
-            {"layers.{l}.self_attn.k_proj", linear, E::D, E::Hkv_dk, W_K, bias(biases.qkv, b_K)},
-            {"layers.{l}.self_attn.v_proj", linear, E::D, E::Hkv_dk, W_V, bias(biases.qkv, b_V)},
-            {"layers.{l}.self_attn.o_proj", linear, E::H_dk, E::D, W_O, bias(biases.out, b_O)},
-            {"layers.{l}.post_attention_layernorm", vector, E::D, E::none, norm2_weight},
-            {"layers.{l}.mlp.gate_proj", linear, E::D, E::d_ff, mlp_gate, bias(biases.mlp, mlp_gate_bias)},
-            {"layers.{l}.mlp.up_proj", linear, E::D, E::d_ff, mlp_in, bias(biases.mlp, mlp_in_bias)},
-            {"layers.{l}.mlp.down_proj", linear, E::d_ff, E::D, mlp_out, bias(biases.mlp, mlp_out_bias)},
-        }),
-        .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
-        .prefixes = {"model.", ""},
-        .not_needed = {"rotary_emb.inv_freq"}};
+    const auto bias = [](bool has, TensorId id) { return has ? std::optional(id) : std::nullopt; };
+    return {.body = tensors_of({
+                {"embed_tokens", table, E::vocab, E::D, W_E},
+                {"norm", vector, E::D, E::none, final_norm_weight},
+                {"layers.{l}.input_layernorm", vector, E::D, E::none, norm1_weight},
+                {"layers.{l}.self_attn.q_proj", linear, E::D, E::H_dk, W_Q, bias(biases.qkv, b_Q)},
+                {"layers.{l}.self_attn.k_proj", linear, E::D, E::Hkv_dk, W_K, bias(biases.qkv, b_K)},
+                {"layers.{l}.self_attn.v_proj", linear, E::D, E::Hkv_dk, W_V, bias(biases.qkv, b_V)},
+                {"layers.{l}.self_attn.o_proj", linear, E::H_dk, E::D, W_O, bias(biases.out, b_O)},
+                {"layers.{l}.post_attention_layernorm", vector, E::D, E::none, norm2_weight},
+                {"layers.{l}.mlp.gate_proj", linear, E::D, E::d_ff, W_gate, bias(biases.mlp, b_gate)},
+                {"layers.{l}.mlp.up_proj", linear, E::D, E::d_ff, W_in, bias(biases.mlp, b_in)},
+                {"layers.{l}.mlp.down_proj", linear, E::d_ff, E::D, W_out, bias(biases.mlp, b_out)},
+            }),
+            .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
+            .prefixes = {"model.", ""},
+            .not_needed = {"rotary_emb.inv_freq"}};
 }
 
 void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
@@ -253,7 +252,7 @@ void read_one_window(const ConfigReader& reader, std::optional<std::int64_t> usu
 }
 
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     if (reader.flag("is_decoder", false))
@@ -267,17 +266,17 @@ Architecture read_bert_like(const ConfigReader& reader, const char* family, cons
     set_learned_positions(a);
     a.token_types = reader.size("type_vocab_size", 2);
     a.names.body = tensors_of({
-        {"embeddings.word_embeddings", table, E::vocab, E::D, word_table},
-        {"embeddings.position_embeddings", table, E::positions, E::D, position_table},
-        {"embeddings.token_type_embeddings", table, E::token_types, E::D, token_type_table},
+        {"embeddings.word_embeddings", table, E::vocab, E::D, W_E},
+        {"embeddings.position_embeddings", table, E::positions, E::D, W_P},
+        {"embeddings.token_type_embeddings", table, E::token_types, E::D, W_type},
         {"embeddings.LayerNorm", vector, E::D, E::none, embedding_norm_weight, embedding_norm_bias},
         {"encoder.layer.{l}.attention.self.query", linear, E::D, E::H_dk, W_Q, b_Q},
         {"encoder.layer.{l}.attention.self.key", linear, E::D, E::Hkv_dk, W_K, b_K},
         {"encoder.layer.{l}.attention.self.value", linear, E::D, E::Hkv_dk, W_V, b_V},
         {"encoder.layer.{l}.attention.output.dense", linear, E::H_dk, E::D, W_O, b_O},
         {"encoder.layer.{l}.attention.output.LayerNorm", vector, E::D, E::none, norm1_weight, norm1_bias},
-        {"encoder.layer.{l}.intermediate.dense", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-        {"encoder.layer.{l}.output.dense", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+        {"encoder.layer.{l}.intermediate.dense", linear, E::D, E::d_ff, W_in, b_in},
+        {"encoder.layer.{l}.output.dense", linear, E::d_ff, E::D, W_out, b_out},
         {"encoder.layer.{l}.output.LayerNorm", vector, E::D, E::none, norm2_weight, norm2_bias},
     });
     return a;

@@ -6,7 +6,7 @@ namespace headscope::checkpoint {
 /// those on what they read. Where layers have windows, only those have rotary positions (LG AI Research 2025,
 /// "EXAONE 4.0").
 Architecture read_exaone4(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using E = Extent;
     Architecture a = read_llama_like(reader, {.family = "exaone4",
                                               .defaults = {.layers = 32,

@@ -4,7 +4,7 @@
 namespace headscope::checkpoint {
 
 Architecture read_falcon(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, "falcon",
@@ -34,18 +34,18 @@ Architecture read_falcon(const ConfigReader& reader) {
                  : newest || reader.flag("parallel_attn", true) ? Residual::parallel_one_norm
                                                                 : Residual::serial;
     const bool biased = reader.flag("bias", false);
-    const auto bias = [&](WeightId id) { return biased ? std::optional(id) : std::nullopt; };
+    const auto bias = [&](TensorId id) { return biased ? std::optional(id) : std::nullopt; };
     a.names = {.body = tensors_of({
-                   {"word_embeddings", table, E::vocab, E::D, word_table},
+                   {"word_embeddings", table, E::vocab, E::D, W_E},
                    {"ln_f", vector, E::D, E::none, final_norm_weight, final_norm_bias},
                    {two_norms ? "h.{l}.ln_attn" : "h.{l}.input_layernorm", vector, E::D, E::none,
                     norm1_weight, norm1_bias},
                    {"h.{l}.self_attention.query_key_value", linear, E::D, E::QKV, W_QKV, bias(b_QKV)},
                    {"h.{l}.self_attention.dense", linear, E::H_dk, E::D, W_O, bias(b_O)},
-                   {"h.{l}.mlp.dense_h_to_4h", linear, E::D, E::d_ff, mlp_in, bias(mlp_in_bias)},
-                   {"h.{l}.mlp.dense_4h_to_h", linear, E::d_ff, E::D, mlp_out, bias(mlp_out_bias)},
+                   {"h.{l}.mlp.dense_h_to_4h", linear, E::D, E::d_ff, W_in, bias(b_in)},
+                   {"h.{l}.mlp.dense_4h_to_h", linear, E::d_ff, E::D, W_out, bias(b_out)},
                }),
-               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
                .prefixes = {"transformer.", ""},
                .not_needed = {"rotary_emb.inv_freq", "maybe_rotary.inv_freq"}};
     if (a.residual != Residual::parallel_one_norm)

@@ -17,7 +17,7 @@ void set_gemma_frame(Architecture& a) {
 /// What Gemma 2 and 3 share: norms before and behind both branches.
 Architecture read_later_gemma(const ConfigReader& reader, const char* family, std::int64_t vocab,
                               std::int64_t max_positions) {
-    using enum WeightId;
+    using enum TensorId;
     const bool biased = reader.flag("attention_bias", false);
     Architecture a = read_llama_like(reader,
                                      {.family = family,
@@ -95,7 +95,7 @@ Architecture read_gemma2(const ConfigReader& reader) {
 }
 
 Architecture read_gemma3_text(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     Architecture a = read_later_gemma(reader, "gemma3_text", 262208, 131072);
     a.qk_norm = QkNorm::per_head;
     // attn_logit_softcapping is of Gemma 2: Hugging Face's code for this family does not use it.

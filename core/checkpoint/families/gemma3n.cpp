@@ -102,7 +102,7 @@ StreamCopies read_copies(const ConfigReader& reader) {
 }
 
 void add_names(Architecture& a, bool biased) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     a.names = llama_names({.qkv = biased, .out = biased});
@@ -128,9 +128,9 @@ void add_names(Architecture& a, bool biased) {
         {"layers.{l}.laurel.linear_left", linear, E::D, E::laurel_rank, laurel_left},
         {"layers.{l}.laurel.linear_right", linear, E::laurel_rank, E::D, laurel_right},
         {"layers.{l}.laurel.post_laurel_norm", vector, E::D, E::none, laurel_norm},
-        {"layers.{l}.per_layer_input_gate", linear, E::D, E::layer_width, layer_gate},
-        {"layers.{l}.per_layer_projection", linear, E::layer_width, E::D, layer_out},
-        {"layers.{l}.post_per_layer_input_norm", vector, E::D, E::none, layer_norm},
+        {"layers.{l}.per_layer_input_gate", linear, E::D, E::layer_width, W_layer_gate},
+        {"layers.{l}.per_layer_projection", linear, E::layer_width, E::D, W_layer_out},
+        {"layers.{l}.post_per_layer_input_norm", vector, E::D, E::none, layer_norm_weight},
         {"embed_tokens_per_layer", table, E::layer_rows, E::layer_widths, layer_table},
         {"per_layer_model_projection", linear, E::D, E::layer_widths, layer_projection},
         {"per_layer_projection_norm", vector, E::layer_width, E::none, layer_projection_norm},

@@ -34,7 +34,7 @@ Architecture read_glm(const ConfigReader& reader) {
 
 /// GLM with norms on what attention and MLP return as well.
 Architecture read_glm4(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     Architecture a = read_glm_like(reader, "glm4");
     a.norms.after_branch = true;
     a.names.add(

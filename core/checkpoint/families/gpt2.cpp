@@ -7,7 +7,7 @@ namespace {
 /// What GPT-2 and GPT BigCode share, with the layout that the file has for matrices.
 Architecture read_gpt2_like(const ConfigReader& reader, const char* family, const char* activation,
                             Layout matrix) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, family,
@@ -26,17 +26,17 @@ Architecture read_gpt2_like(const ConfigReader& reader, const char* family, cons
     if (!reader.flag("scale_attn_weights", true))
         a.score_scale = 1.0;
     a.names = {.body = tensors_of({
-                   {"wte", table, E::vocab, E::D, word_table},
-                   {"wpe", table, E::positions, E::D, position_table},
+                   {"wte", table, E::vocab, E::D, W_E},
+                   {"wpe", table, E::positions, E::D, W_P},
                    {"ln_f", vector, E::D, E::none, final_norm_weight, final_norm_bias},
                    {"h.{l}.ln_1", vector, E::D, E::none, norm1_weight, norm1_bias},
                    {"h.{l}.attn.c_attn", matrix, E::D, E::QKV, W_QKV, b_QKV},
                    {"h.{l}.attn.c_proj", matrix, E::H_dk, E::D, W_O, b_O},
                    {"h.{l}.ln_2", vector, E::D, E::none, norm2_weight, norm2_bias},
-                   {"h.{l}.mlp.c_fc", matrix, E::D, E::d_ff, mlp_in, mlp_in_bias},
-                   {"h.{l}.mlp.c_proj", matrix, E::d_ff, E::D, mlp_out, mlp_out_bias},
+                   {"h.{l}.mlp.c_fc", matrix, E::D, E::d_ff, W_in, b_in},
+                   {"h.{l}.mlp.c_proj", matrix, E::d_ff, E::D, W_out, b_out},
                }),
-               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
                .prefixes = {"transformer.", ""},
                .not_needed = {".attn.bias", ".attn.masked_bias"}};
     return a;
@@ -63,11 +63,11 @@ Architecture read_gpt_bigcode(const ConfigReader& reader) {
 /// nanoGPT and minGPT (Karpathy 2020, 2022): GPT-2 with nn.Linear, also without biases. The program makes
 /// this configuration of a state dictionary, see state_dict.h.
 Architecture read_nanogpt(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     Architecture a = read_gpt2_like(reader, "nanogpt", "gelu", Layout::linear);
     a.word_token_types = false;
     if (!reader.flag("bias", true))
-        a.names.drop({final_norm_bias, norm1_bias, norm2_bias, b_QKV, b_O, mlp_in_bias, mlp_out_bias});
+        a.names.drop({final_norm_bias, norm1_bias, norm2_bias, b_QKV, b_O, b_in, b_out});
     return a;
 }
 

@@ -55,7 +55,7 @@ std::vector<bool> local_layers(const ConfigReader& reader, std::int64_t layers) 
 } // namespace
 
 Architecture read_gpt_neo(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(
@@ -75,8 +75,8 @@ Architecture read_gpt_neo(const ConfigReader& reader) {
         if (local[l])
             a.windows[l] = window;
     a.names = {.body = tensors_of({
-                   {"wte", table, E::vocab, E::D, word_table},
-                   {"wpe", table, E::positions, E::D, position_table},
+                   {"wte", table, E::vocab, E::D, W_E},
+                   {"wpe", table, E::positions, E::D, W_P},
                    {"ln_f", vector, E::D, E::none, final_norm_weight, final_norm_bias},
                    {"h.{l}.ln_1", vector, E::D, E::none, norm1_weight, norm1_bias},
                    {"h.{l}.attn.attention.q_proj", linear, E::D, E::H_dk, W_Q},
@@ -84,10 +84,10 @@ Architecture read_gpt_neo(const ConfigReader& reader) {
                    {"h.{l}.attn.attention.v_proj", linear, E::D, E::Hkv_dk, W_V},
                    {"h.{l}.attn.attention.out_proj", linear, E::H_dk, E::D, W_O, b_O},
                    {"h.{l}.ln_2", vector, E::D, E::none, norm2_weight, norm2_bias},
-                   {"h.{l}.mlp.c_fc", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-                   {"h.{l}.mlp.c_proj", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+                   {"h.{l}.mlp.c_fc", linear, E::D, E::d_ff, W_in, b_in},
+                   {"h.{l}.mlp.c_proj", linear, E::d_ff, E::D, W_out, b_out},
                }),
-               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
                .prefixes = {"transformer.", ""},
                .not_needed = {".attn.attention.bias", ".attn.attention.masked_bias"}};
     return a;

@@ -4,7 +4,7 @@
 namespace headscope::checkpoint {
 
 Architecture read_gpt_neox(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, "gpt_neox", {},
@@ -21,18 +21,18 @@ Architecture read_gpt_neox(const ConfigReader& reader) {
     a.qkv = QkvPacking::by_head;
     read_rope(reader, {.theta = "rotary_emb_base", .part = "rotary_pct", .usual_part = 0.25}, a);
     const bool biased = reader.flag("attention_bias", true);
-    const auto bias = [&](WeightId id) { return biased ? std::optional(id) : std::nullopt; };
+    const auto bias = [&](TensorId id) { return biased ? std::optional(id) : std::nullopt; };
     a.names = {.body = tensors_of({
-                   {"embed_in", table, E::vocab, E::D, word_table},
+                   {"embed_in", table, E::vocab, E::D, W_E},
                    {"final_layer_norm", vector, E::D, E::none, final_norm_weight, final_norm_bias},
                    {"layers.{l}.input_layernorm", vector, E::D, E::none, norm1_weight, norm1_bias},
                    {"layers.{l}.attention.query_key_value", linear, E::D, E::QKV, W_QKV, bias(b_QKV)},
                    {"layers.{l}.attention.dense", linear, E::H_dk, E::D, W_O, bias(b_O)},
                    {"layers.{l}.post_attention_layernorm", vector, E::D, E::none, norm2_weight, norm2_bias},
-                   {"layers.{l}.mlp.dense_h_to_4h", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-                   {"layers.{l}.mlp.dense_4h_to_h", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+                   {"layers.{l}.mlp.dense_h_to_4h", linear, E::D, E::d_ff, W_in, b_in},
+                   {"layers.{l}.mlp.dense_4h_to_h", linear, E::d_ff, E::D, W_out, b_out},
                }),
-               .head = tensors_of({{"embed_out", table, E::vocab, E::D, output_table}}),
+               .head = tensors_of({{"embed_out", table, E::vocab, E::D, W_U}}),
                .prefixes = {"gpt_neox.", ""},
                .not_needed = {".attention.bias", ".attention.masked_bias", "rotary_emb.inv_freq"}};
     return a;

@@ -6,7 +6,7 @@ namespace headscope::checkpoint {
 namespace {
 
 Architecture read_gptj_like(const ConfigReader& reader, const char* family) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, family,
@@ -35,17 +35,17 @@ Architecture read_gptj_like(const ConfigReader& reader, const char* family) {
     a.ropes = {Rope()};
     a.layer_rope.assign(a.layer_rope.size(), 0);
     a.names = {.body = tensors_of({
-                   {"wte", table, E::vocab, E::D, word_table},
+                   {"wte", table, E::vocab, E::D, W_E},
                    {"ln_f", vector, E::D, E::none, final_norm_weight, final_norm_bias},
                    {"h.{l}.ln_1", vector, E::D, E::none, norm1_weight, norm1_bias},
                    {"h.{l}.attn.q_proj", linear, E::D, E::H_dk, W_Q},
                    {"h.{l}.attn.k_proj", linear, E::D, E::Hkv_dk, W_K},
                    {"h.{l}.attn.v_proj", linear, E::D, E::Hkv_dk, W_V},
                    {"h.{l}.attn.out_proj", linear, E::H_dk, E::D, W_O},
-                   {"h.{l}.mlp.fc_in", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-                   {"h.{l}.mlp.fc_out", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+                   {"h.{l}.mlp.fc_in", linear, E::D, E::d_ff, W_in, b_in},
+                   {"h.{l}.mlp.fc_out", linear, E::d_ff, E::D, W_out, b_out},
                }),
-               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table, output_bias}}),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U, b_U}}),
                .prefixes = {"transformer.", ""},
                .not_needed = {".attn.bias", ".attn.masked_bias"}};
     return a;
@@ -59,7 +59,7 @@ Architecture read_gptj(const ConfigReader& reader) {
 
 /// GPT-J for programs, with queries, keys and values in one tensor (Nijkamp et al. 2022).
 Architecture read_codegen(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     Architecture a = read_gptj_like(reader, "codegen");
     constexpr std::int64_t quarters = 4;
     if (a.H % quarters != 0)

@@ -21,7 +21,7 @@ Architecture read_command_r(const ConfigReader& reader, const char* family) {
                                       .norm_eps = "layer_norm_eps"},
                                      {.qkv = biased, .out = biased});
     a.residual = Residual::parallel_one_norm;
-    a.names.drop({WeightId::norm2_weight});
+    a.names.drop({TensorId::norm2_weight});
     use_layer_norms(a, false);
     a.rotary_pairs = RotaryPairs::neighbours;
     a.head_scale = reader.positive("logit_scale", 0.0625);
@@ -48,7 +48,7 @@ Architecture read_stablelm(const ConfigReader& reader) {
                                      {.qkv = reader.flag("use_qkv_bias", false)});
     if (reader.flag("use_parallel_residual", false)) {
         a.residual = Residual::parallel_one_norm;
-        a.names.drop({WeightId::norm2_weight});
+        a.names.drop({TensorId::norm2_weight});
     }
     use_layer_norms(a, true);
     if (reader.flag("qk_layernorm", false))
@@ -93,13 +93,13 @@ Architecture read_nemotron(const ConfigReader& reader) {
                                      {.qkv = attention, .out = attention, .mlp = mlp});
     use_layer_norms(a, true);
     a.norm = NormKind::layer_plus_one;
-    a.names.drop({WeightId::mlp_gate, WeightId::mlp_gate_bias});
+    a.names.drop({TensorId::W_gate, TensorId::b_gate});
     return a;
 }
 
 /// An MLP without a gate.
 Architecture read_starcoder2(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     const bool biased = reader.flag("use_bias", true);
     Architecture a = read_llama_like(reader,
                                      {.family = "starcoder2",
@@ -115,11 +115,10 @@ Architecture read_starcoder2(const ConfigReader& reader) {
                                      {.qkv = biased, .out = biased});
     use_layer_norms(a, true);
     read_one_window(reader, std::nullopt, a);
-    const auto bias = [&](WeightId id) { return biased ? std::optional(id) : std::nullopt; };
-    a.names.drop({mlp_gate, mlp_in, mlp_out});
-    a.names.add(
-        {{"layers.{l}.mlp.c_fc", Layout::linear, Extent::D, Extent::d_ff, mlp_in, bias(mlp_in_bias)},
-         {"layers.{l}.mlp.c_proj", Layout::linear, Extent::d_ff, Extent::D, mlp_out, bias(mlp_out_bias)}});
+    const auto bias = [&](TensorId id) { return biased ? std::optional(id) : std::nullopt; };
+    a.names.drop({W_gate, W_in, W_out});
+    a.names.add({{"layers.{l}.mlp.c_fc", Layout::linear, Extent::D, Extent::d_ff, W_in, bias(b_in)},
+                 {"layers.{l}.mlp.c_proj", Layout::linear, Extent::d_ff, Extent::D, W_out, bias(b_out)}});
     return a;
 }
 

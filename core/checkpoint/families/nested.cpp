@@ -15,7 +15,7 @@ void use_nested_names(NameMap& names) {
     names.prefixes = {"language_model.model.", "model.language_model.", "model.",
                       "thinker.model.",        "language_model.",       ""};
     for (const char* head : {"language_model.lm_head.weight", "thinker.lm_head.weight"})
-        names.twins.emplace_back(WeightId::output_table, head);
+        names.twins.emplace_back(TensorId::W_U, head);
 }
 
 } // namespace
@@ -34,7 +34,7 @@ Architecture read_nested_text(const ConfigReader& reader, const NestedText& nest
     if (nested.own_type && type != nested.usual_type)
         text->refuse("model_type", nested.usual_type);
     Architecture a = read_text_family(type, *text);
-    const TensorName* const head = find_row(a.names.head, WeightId::output_table);
+    const TensorName* const head = find_row(a.names.head, TensorId::W_U);
     if (a.encoder != nullptr || head == nullptr || head->name != "lm_head.weight" ||
         a.names.prefixes.front() != "model.")
         text->refuse("model_type",

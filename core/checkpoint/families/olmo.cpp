@@ -26,7 +26,7 @@ Architecture read_olmo_like(const ConfigReader& reader, const char* family) {
 /// Norms on what the branches return and none on what they read; one norm over the queries of all heads and
 /// one over the keys.
 Architecture read_post_norm_olmo(const ConfigReader& reader, const char* family) {
-    using enum WeightId;
+    using enum TensorId;
     using E = Extent;
     Architecture a = read_olmo_like(reader, family);
     a.norms.before = false;
@@ -46,7 +46,7 @@ Architecture read_post_norm_olmo(const ConfigReader& reader, const char* family)
 
 /// LayerNorms without weights and biases.
 Architecture read_olmo(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     Architecture a = read_olmo_like(reader, "olmo");
     a.norm = NormKind::layer;
     a.norm_eps = 1e-5; // no key says it
@@ -72,7 +72,7 @@ Architecture read_olmo3(const ConfigReader& reader) {
 /// A Llama with mixtures of experts, and with one norm over the queries of all heads and one over the keys
 /// (Muennighoff et al. 2024, "OLMoE").
 Architecture read_olmoe(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using E = Extent;
     const bool biased = reader.flag("attention_bias", false);
     Architecture a = read_llama_like(reader,

@@ -4,7 +4,7 @@
 namespace headscope::checkpoint {
 
 Architecture read_opt(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, "opt",
@@ -22,20 +22,20 @@ Architecture read_opt(const ConfigReader& reader) {
     a.position_rows = a.max_positions + a.position_offset;
     a.position_count = PositionCount::real_tokens;
     const bool biased = reader.flag("enable_bias", true);
-    const auto bias = [&](WeightId id) { return biased ? std::optional(id) : std::nullopt; };
+    const auto bias = [&](TensorId id) { return biased ? std::optional(id) : std::nullopt; };
     a.names = {.body = tensors_of({
-                   {"embed_tokens", table, E::vocab, E::D, word_table},
-                   {"embed_positions", table, E::positions, E::D, position_table},
+                   {"embed_tokens", table, E::vocab, E::D, W_E},
+                   {"embed_positions", table, E::positions, E::D, W_P},
                    {"layers.{l}.self_attn_layer_norm", vector, E::D, E::none, norm1_weight, norm1_bias},
                    {"layers.{l}.self_attn.q_proj", linear, E::D, E::H_dk, W_Q, bias(b_Q)},
                    {"layers.{l}.self_attn.k_proj", linear, E::D, E::Hkv_dk, W_K, bias(b_K)},
                    {"layers.{l}.self_attn.v_proj", linear, E::D, E::Hkv_dk, W_V, bias(b_V)},
                    {"layers.{l}.self_attn.out_proj", linear, E::H_dk, E::D, W_O, bias(b_O)},
                    {"layers.{l}.final_layer_norm", vector, E::D, E::none, norm2_weight, norm2_bias},
-                   {"layers.{l}.fc1", linear, E::D, E::d_ff, mlp_in, bias(mlp_in_bias)},
-                   {"layers.{l}.fc2", linear, E::d_ff, E::D, mlp_out, bias(mlp_out_bias)},
+                   {"layers.{l}.fc1", linear, E::D, E::d_ff, W_in, bias(b_in)},
+                   {"layers.{l}.fc2", linear, E::d_ff, E::D, W_out, bias(b_out)},
                }),
-               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
                .prefixes = {"model.decoder.", "decoder.", ""},
                .not_needed = {}};
     if (a.final_norm)

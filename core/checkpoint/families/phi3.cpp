@@ -16,7 +16,7 @@ Architecture read_phi3(const ConfigReader& reader) {
                                               .rope = {.usual_original = 4096}});
     read_one_window(reader, std::nullopt, a);
     a.qkv = QkvPacking::side_by_side;
-    using enum WeightId;
+    using enum TensorId;
     a.names.drop({W_Q, W_K, W_V});
     a.names.add({{"layers.{l}.self_attn.qkv_proj", Layout::linear, Extent::D, Extent::QKV, W_QKV}});
     use_fused_gate(a);

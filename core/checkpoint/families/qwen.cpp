@@ -70,8 +70,8 @@ Architecture read_qwen3_like(const ConfigReader& reader, const LlamaLike& family
     Architecture a = read_llama_like(reader, family, {.qkv = attention, .out = attention});
     a.qk_norm = QkNorm::per_head;
     a.names.add(
-        {{"layers.{l}.self_attn.q_norm", Layout::vector, Extent::dk, Extent::none, WeightId::q_norm},
-         {"layers.{l}.self_attn.k_norm", Layout::vector, Extent::dk, Extent::none, WeightId::k_norm}});
+        {{"layers.{l}.self_attn.q_norm", Layout::vector, Extent::dk, Extent::none, TensorId::q_norm},
+         {"layers.{l}.self_attn.k_norm", Layout::vector, Extent::dk, Extent::none, TensorId::k_norm}});
     return a;
 }
 
@@ -96,7 +96,7 @@ void read_qwen_mixture(const ConfigReader& reader, std::int64_t usual_width, std
 
 /// An expert that all tokens use, whose output is multiplied by a sigmoid.
 void add_shared_gate(Architecture& a) {
-    const TensorName shared_gate{.weight = WeightId::shared_gate,
+    const TensorName shared_gate{.weight = TensorId::shared_gate,
                                  .name = "layers.{l}.mlp.shared_expert_gate.weight",
                                  .layout = Layout::linear,
                                  .in = Extent::D,
@@ -108,7 +108,7 @@ void add_shared_gate(Architecture& a) {
 /// Puts delta layers in place of the attention of the layers that layer_types calls linear_attention, or
 /// without that key of all but every fourth.
 void read_delta_layers(const ConfigReader& reader, Architecture& a) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     DeltaLayers delta{.H = reader.size("linear_num_value_heads", 32),
@@ -143,7 +143,7 @@ void read_delta_layers(const ConfigReader& reader, Architecture& a) {
         a.delta_layers.clear();
         return;
     }
-    const auto add = [&](WeightId weight, const char* name, Layout how, E in, E out = E::none) {
+    const auto add = [&](TensorId weight, const char* name, Layout how, E in, E out = E::none) {
         a.names.body.push_back(
             {weight, std::string("layers.{l}.linear_attn.") + name, how, in, out, false, InLayers::delta});
     };
@@ -230,10 +230,10 @@ Architecture read_qwen3_next(const ConfigReader& reader) {
     if (a.activation != graph::Function::silu) // which delta layers and experts share
         reader.refuse("hidden_act",
                       tr("qwen.silu_only", "silu: delta layers with another activation are not computed"));
-    const bool bias = find_row(a.names.body, WeightId::b_Q) != nullptr;
-    a.names.drop({WeightId::W_Q, WeightId::b_Q});
-    a.names.add({{"layers.{l}.self_attn.q_proj", Layout::linear, Extent::D, Extent::QG, WeightId::W_QG,
-                  bias ? std::optional(WeightId::b_QG) : std::nullopt}});
+    const bool bias = find_row(a.names.body, TensorId::b_Q) != nullptr;
+    a.names.drop({TensorId::W_Q, TensorId::b_Q});
+    a.names.add({{"layers.{l}.self_attn.q_proj", Layout::linear, Extent::D, Extent::QG, TensorId::W_QG,
+                  bias ? std::optional(TensorId::b_QG) : std::nullopt}});
     read_delta_layers(reader, a);
     a.experts = reader.size("num_experts", reader.size("num_local_experts", 512));
     read_qwen_mixture(reader, 512, 10, a);

@@ -23,7 +23,7 @@ bool read_feed_forward(const ConfigReader& reader, const char* usual, Architectu
 }
 
 std::vector<TensorName> attention_names(const std::string& at, const std::string& name) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     return tensors_of({{at + name + ".q", linear, E::D, E::H_dk, W_Q},
@@ -34,14 +34,14 @@ std::vector<TensorName> attention_names(const std::string& at, const std::string
 }
 
 std::vector<TensorName> mlp_names(const std::string& at, bool gated) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
-    auto rows = tensors_of({{at + "DenseReluDense." + (gated ? "wi_1" : "wi"), linear, E::D, E::d_ff, mlp_in},
-                            {at + "DenseReluDense.wo", linear, E::d_ff, E::D, mlp_out},
+    auto rows = tensors_of({{at + "DenseReluDense." + (gated ? "wi_1" : "wi"), linear, E::D, E::d_ff, W_in},
+                            {at + "DenseReluDense.wo", linear, E::d_ff, E::D, W_out},
                             {at + "layer_norm", vector, E::D, E::none, norm2_weight}});
     if (gated)
-        rows.push_back({mlp_gate, at + "DenseReluDense.wi_0.weight", linear, E::D, E::d_ff});
+        rows.push_back({W_gate, at + "DenseReluDense.wi_0.weight", linear, E::D, E::d_ff});
     return rows;
 }
 
@@ -49,7 +49,7 @@ std::vector<TensorName> mlp_names(const std::string& at, bool gated) {
 /// scaled, and a bias for each head and distance, which all layers share (Raffel et al. 2020).
 Architecture read_stack(const ConfigReader& reader, const char* family, const char* layers,
                         const SizeDefaults& defaults) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, family,
@@ -91,7 +91,7 @@ bool is_encoder_alone(const ConfigReader& reader) {
 /// can_scale: a tied head multiplies what it reads by 1 / sqrt(D), as T5's does and mT5's does not.
 Architecture read_t5_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults,
                           const char* feed_forward, bool can_scale) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture encoder = read_stack(reader, family, "num_layers", defaults);
@@ -99,12 +99,12 @@ Architecture read_t5_like(const ConfigReader& reader, const char* family, const 
     encoder.buckets->both_sides = true;
     for (TensorName& row : mlp_names("block.{l}.layer.1.", gated))
         encoder.names.body.push_back(std::move(row));
-    encoder.names.add({{"embed_tokens", table, E::vocab, E::D, word_table}});
+    encoder.names.add({{"embed_tokens", table, E::vocab, E::D, W_E}});
     encoder.names.prefixes = {"encoder."};
-    encoder.names.twins = {{word_table, "shared.weight"}, {word_table, "decoder.embed_tokens.weight"}};
+    encoder.names.twins = {{W_E, "shared.weight"}, {W_E, "decoder.embed_tokens.weight"}};
     if (is_encoder_alone(reader)) {
         encoder.tied = false; // without a head there are no logits
-        encoder.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}});
+        encoder.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}});
         encoder.names.not_needed = {"decoder."};
         return encoder;
     }
@@ -113,19 +113,19 @@ Architecture read_t5_like(const ConfigReader& reader, const char* family, const 
     Architecture a = read_stack(reader, family, "num_decoder_layers", of_decoder);
     a.activation = encoder.activation;
     // Newer files call every head tied and say by this key whether the table is a head of its own.
-    const char* scaled = "scale_decoder_outputs";
-    const bool scales = can_scale && reader.flag(scaled, a.tied);
+    const char* scale_key = "scale_decoder_outputs";
+    const bool scales = can_scale && reader.flag(scale_key, a.tied);
     if (can_scale)
         a.tied = a.tied && scales;
     if (a.tied)
-        encoder.names.twins.emplace_back(word_table, "lm_head.weight");
-    else if (reader.has(scaled))
-        a.names.twins = {{output_table, "shared.weight"}};
+        encoder.names.twins.emplace_back(W_E, "lm_head.weight");
+    else if (reader.has(scale_key))
+        a.names.twins = {{W_U, "shared.weight"}};
     a.causal = true;
     a.names.cross = attention_names("block.{l}.layer.1.", "EncDecAttention");
     for (TensorName& row : mlp_names("block.{l}.layer.2.", gated))
         a.names.cross.push_back(std::move(row));
-    a.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}});
+    a.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}});
     a.names.prefixes = {"decoder."};
     a.names.not_needed = {"EncDecAttention.relative_attention_bias"};
     if (scales)

@@ -8,7 +8,7 @@ namespace headscope::checkpoint {
 
 /// A model that a user describes by a small JSON file, see toy_model.h, which makes this configuration.
 Architecture read_toy(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_sizes(reader, "toy", {.norm_eps = "norm_eps", .head_dim = "head_dim"},
@@ -31,7 +31,7 @@ Architecture read_toy(const ConfigReader& reader) {
         a.score_scale = *scale;
     struct Row {
         const char* name;
-        WeightId weight;
+        TensorId weight;
         Layout layout;
         Extent in, out = Extent::none;
         bool of_block = true, always = false;
@@ -48,22 +48,22 @@ Architecture read_toy(const ConfigReader& reader) {
                               Row{"norm1_bias", norm1_bias, vector, E::D},
                               Row{"norm2", norm2_weight, vector, E::D},
                               Row{"norm2_bias", norm2_bias, vector, E::D},
-                              Row{"W_in", mlp_in, conv1d, E::D, E::d_ff, true, true},
-                              Row{"b_in", mlp_in_bias, vector, E::d_ff},
-                              Row{"W_gate", mlp_gate, conv1d, E::D, E::d_ff},
-                              Row{"W_out", mlp_out, conv1d, E::d_ff, E::D, true, true},
-                              Row{"b_out", mlp_out_bias, vector, E::D},
-                              Row{"W_E", word_table, table, E::vocab, E::D, false, true},
-                              Row{"W_P", position_table, table, E::positions, E::D, false},
+                              Row{"W_in", W_in, conv1d, E::D, E::d_ff, true, true},
+                              Row{"b_in", b_in, vector, E::d_ff},
+                              Row{"W_gate", W_gate, conv1d, E::D, E::d_ff},
+                              Row{"W_out", W_out, conv1d, E::d_ff, E::D, true, true},
+                              Row{"b_out", b_out, vector, E::D},
+                              Row{"W_E", W_E, table, E::vocab, E::D, false, true},
+                              Row{"W_P", W_P, table, E::positions, E::D, false},
                               Row{"final_norm", final_norm_weight, vector, E::D, E::none, false},
                               Row{"final_norm_bias", final_norm_bias, vector, E::D, E::none, false}};
     for (const Row& row : rows)
         if (row.always || has(row.of_block ? own : around, row.name))
             a.names.body.push_back({row.weight, std::string(row.of_block ? "layers.{l}." : "") + row.name,
                                     row.layout, row.in, row.out});
-    a.names.head = {{output_table, "W_U", table, E::vocab, E::D}};
+    a.names.head = {{W_U, "W_U", table, E::vocab, E::D}};
     if (has(around, "b_U"))
-        a.names.head.push_back({output_bias, "b_U", vector, E::vocab, E::none});
+        a.names.head.push_back({b_U, "b_U", vector, E::vocab, E::none});
     a.names.prefixes = {""};
     if (has(around, "W_P"))
         set_learned_positions(a);

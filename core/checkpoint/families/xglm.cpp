@@ -7,7 +7,7 @@ namespace headscope::checkpoint {
 
 /// A decoder like mBART's, of many languages (Lin et al. 2021).
 Architecture read_xglm(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a =
@@ -31,7 +31,7 @@ Architecture read_xglm(const ConfigReader& reader) {
     if (reader.flag("scale_embedding", true))
         a.embedding_scale = std::sqrt(static_cast<double>(a.D));
     a.names = {.body = tensors_of({
-                   {"embed_tokens", table, E::vocab, E::D, word_table},
+                   {"embed_tokens", table, E::vocab, E::D, W_E},
                    {"layer_norm", vector, E::D, E::none, final_norm_weight, final_norm_bias},
                    {"layers.{l}.self_attn_layer_norm", vector, E::D, E::none, norm1_weight, norm1_bias},
                    {"layers.{l}.self_attn.q_proj", linear, E::D, E::H_dk, W_Q, b_Q},
@@ -39,10 +39,10 @@ Architecture read_xglm(const ConfigReader& reader) {
                    {"layers.{l}.self_attn.v_proj", linear, E::D, E::Hkv_dk, W_V, b_V},
                    {"layers.{l}.self_attn.out_proj", linear, E::H_dk, E::D, W_O, b_O},
                    {"layers.{l}.final_layer_norm", vector, E::D, E::none, norm2_weight, norm2_bias},
-                   {"layers.{l}.fc1", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-                   {"layers.{l}.fc2", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+                   {"layers.{l}.fc1", linear, E::D, E::d_ff, W_in, b_in},
+                   {"layers.{l}.fc2", linear, E::d_ff, E::D, W_out, b_out},
                }),
-               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, W_U}}),
                .prefixes = {"model.", ""},
                .not_needed = {"embed_positions.weights"}};
     return a;

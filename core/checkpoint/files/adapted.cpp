@@ -99,8 +99,8 @@ public:
     }
 
 private:
-    bool is_tied_table(WeightId weight) const {
-        return a_.tied && (weight == WeightId::word_table || weight == WeightId::output_table);
+    bool is_tied_table(TensorId weight) const {
+        return a_.tied && (weight == TensorId::W_E || weight == TensorId::W_U);
     }
 
     [[noreturn]] void refuse_untied(const std::string& name) const {
@@ -171,7 +171,7 @@ private:
                 found != tensors_.end() && is_tied_table(found->second.row->weight))
                 tables.push_back(&replacement);
         const TensorFiles& from = *adapter_.files();
-        std::set<WeightId> replaced;
+        std::set<TensorId> replaced;
         for (const Adapter::Replacement* const table : tables) {
             done_.insert(table->name);
             replaced.insert(tensors_.find(table->name)->second.row->weight);

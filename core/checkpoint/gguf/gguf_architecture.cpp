@@ -14,7 +14,7 @@ namespace headscope::checkpoint {
 namespace {
 
 /// Some families know biases on queries, keys, values and output together; files may have the first three.
-void drop_missing_bias(WeightId bias, const GgufFile& file, Architecture& a) {
+void drop_missing_bias(TensorId bias, const GgufFile& file, Architecture& a) {
     std::erase_if(a.names.body, [&](const TensorName& row) {
         return row.weight == bias && file.find(full_name(row, "", 0)) == nullptr;
     });
@@ -37,7 +37,7 @@ Architecture read_gguf_architecture(const GgufFile& file) {
     if (row.permuted)
         a.rotary_pairs = RotaryPairs::neighbours;
     if (row.rms || a.family == "cohere" || a.family == "cohere2" || a.family == "nemotron")
-        drop_missing_bias(WeightId::b_O, file, a);
+        drop_missing_bias(TensorId::b_O, file, a);
     if (adds_one(a.norm)) // the file has it added
         a.norm = is_layer_norm(a.norm) ? NormKind::layer : NormKind::rms;
     return a;

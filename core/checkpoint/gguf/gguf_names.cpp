@@ -8,21 +8,21 @@ namespace headscope::checkpoint {
 
 namespace {
 
-using W = WeightId;
+using W = TensorId;
 
 struct GgufName {
-    WeightId weight;
+    TensorId weight;
     std::string_view name; ///< without .weight or .bias; "{l}" stands for the layer
 };
 
-constexpr std::array gguf_names{GgufName{W::word_table, "token_embd.weight"},
-                                GgufName{W::position_table, "position_embd.weight"},
-                                GgufName{W::token_type_table, "token_types.weight"},
+constexpr std::array gguf_names{GgufName{W::W_E, "token_embd.weight"},
+                                GgufName{W::W_P, "position_embd.weight"},
+                                GgufName{W::W_type, "token_types.weight"},
                                 GgufName{W::embedding_norm_weight, "token_embd_norm.weight"},
                                 GgufName{W::embedding_norm_bias, "token_embd_norm.bias"},
                                 GgufName{W::final_norm_weight, "output_norm.weight"},
                                 GgufName{W::final_norm_bias, "output_norm.bias"},
-                                GgufName{W::output_table, "output.weight"},
+                                GgufName{W::W_U, "output.weight"},
                                 GgufName{W::W_QKV, "blk.{l}.attn_qkv.weight"},
                                 GgufName{W::b_QKV, "blk.{l}.attn_qkv.bias"},
                                 GgufName{W::W_Q, "blk.{l}.attn_q.weight"},
@@ -33,7 +33,7 @@ constexpr std::array gguf_names{GgufName{W::word_table, "token_embd.weight"},
                                 GgufName{W::b_K, "blk.{l}.attn_k.bias"},
                                 GgufName{W::b_V, "blk.{l}.attn_v.bias"},
                                 GgufName{W::b_O, "blk.{l}.attn_output.bias"},
-                                GgufName{W::output_bias, "output.bias"},
+                                GgufName{W::b_U, "output.bias"},
                                 GgufName{W::W_DQ, "blk.{l}.attn_q_a.weight"},
                                 GgufName{W::q_latent_norm, "blk.{l}.attn_q_a_norm.weight"},
                                 GgufName{W::W_DKV, "blk.{l}.attn_kv_a_mqa.weight"},
@@ -51,34 +51,34 @@ constexpr std::array gguf_names{GgufName{W::word_table, "token_embd.weight"},
                                 GgufName{W::norm1_after_weight, "blk.{l}.post_attention_norm.weight"},
                                 GgufName{W::norm2_after_weight, "blk.{l}.post_ffw_norm.weight"},
                                 GgufName{W::mlp_gate_in, "blk.{l}.ffn_up.weight"},
-                                GgufName{W::mlp_gate, "blk.{l}.ffn_gate.weight"},
-                                GgufName{W::mlp_gate_bias, "blk.{l}.ffn_gate.bias"},
-                                GgufName{W::mlp_in, "blk.{l}.ffn_up.weight"},
-                                GgufName{W::mlp_in_bias, "blk.{l}.ffn_up.bias"},
-                                GgufName{W::mlp_out, "blk.{l}.ffn_down.weight"},
-                                GgufName{W::mlp_out_bias, "blk.{l}.ffn_down.bias"},
-                                GgufName{W::router, "blk.{l}.ffn_gate_inp.weight"},
-                                GgufName{W::router_bias, "blk.{l}.ffn_gate_inp.bias"},
+                                GgufName{W::W_gate, "blk.{l}.ffn_gate.weight"},
+                                GgufName{W::b_gate, "blk.{l}.ffn_gate.bias"},
+                                GgufName{W::W_in, "blk.{l}.ffn_up.weight"},
+                                GgufName{W::b_in, "blk.{l}.ffn_up.bias"},
+                                GgufName{W::W_out, "blk.{l}.ffn_down.weight"},
+                                GgufName{W::b_out, "blk.{l}.ffn_down.bias"},
+                                GgufName{W::W_router, "blk.{l}.ffn_gate_inp.weight"},
+                                GgufName{W::b_router, "blk.{l}.ffn_gate_inp.bias"},
                                 GgufName{W::router_choice_bias, "blk.{l}.exp_probs_b.bias"},
                                 GgufName{W::shared_gate, "blk.{l}.ffn_gate_inp_shexp.weight"},
                                 GgufName{W::experts_gate_in, "blk.{l}.ffn_gate_up_exps.weight"},
                                 GgufName{W::experts_gate_in_bias, "blk.{l}.ffn_gate_up_exps.bias"},
-                                GgufName{W::experts_gate, "blk.{l}.ffn_gate_exps.weight"},
-                                GgufName{W::experts_gate_bias, "blk.{l}.ffn_gate_exps.bias"},
-                                GgufName{W::experts_in, "blk.{l}.ffn_up_exps.weight"},
-                                GgufName{W::experts_in_bias, "blk.{l}.ffn_up_exps.bias"},
-                                GgufName{W::experts_out, "blk.{l}.ffn_down_exps.weight"},
-                                GgufName{W::experts_out_bias, "blk.{l}.ffn_down_exps.bias"}};
+                                GgufName{W::expert_W_gate, "blk.{l}.ffn_gate_exps.weight"},
+                                GgufName{W::expert_b_gate, "blk.{l}.ffn_gate_exps.bias"},
+                                GgufName{W::expert_W_in, "blk.{l}.ffn_up_exps.weight"},
+                                GgufName{W::expert_b_in, "blk.{l}.ffn_up_exps.bias"},
+                                GgufName{W::expert_W_out, "blk.{l}.ffn_down_exps.weight"},
+                                GgufName{W::expert_b_out, "blk.{l}.ffn_down_exps.bias"}};
 
 /// In layers with experts: the MLP that every token uses.
-constexpr std::array names_of_shared{GgufName{W::mlp_gate, "blk.{l}.ffn_gate_shexp.weight"},
-                                     GgufName{W::mlp_in, "blk.{l}.ffn_up_shexp.weight"},
-                                     GgufName{W::mlp_out, "blk.{l}.ffn_down_shexp.weight"}};
+constexpr std::array names_of_shared{GgufName{W::W_gate, "blk.{l}.ffn_gate_shexp.weight"},
+                                     GgufName{W::W_in, "blk.{l}.ffn_up_shexp.weight"},
+                                     GgufName{W::W_out, "blk.{l}.ffn_down_shexp.weight"}};
 
 /// In older files: a tensor for each expert.
-constexpr std::array names_of_single{GgufName{W::experts_gate, "blk.{l}.ffn_gate.{e}.weight"},
-                                     GgufName{W::experts_in, "blk.{l}.ffn_up.{e}.weight"},
-                                     GgufName{W::experts_out, "blk.{l}.ffn_down.{e}.weight"}};
+constexpr std::array names_of_single{GgufName{W::expert_W_gate, "blk.{l}.ffn_gate.{e}.weight"},
+                                     GgufName{W::expert_W_in, "blk.{l}.ffn_up.{e}.weight"},
+                                     GgufName{W::expert_W_out, "blk.{l}.ffn_down.{e}.weight"}};
 
 /// Where norms follow the sums, as in BERT.
 constexpr std::array names_after_sum{GgufName{W::norm1_weight, "blk.{l}.attn_output_norm.weight"},
@@ -87,7 +87,7 @@ constexpr std::array names_after_sum{GgufName{W::norm1_weight, "blk.{l}.attn_out
                                      GgufName{W::norm2_bias, "blk.{l}.layer_output_norm.bias"}};
 
 template<class Table>
-const GgufName* find_name(const Table& table, WeightId weight) {
+const GgufName* find_name(const Table& table, TensorId weight) {
     const auto row = std::ranges::find(table, weight, &GgufName::weight);
     return row == table.end() ? nullptr : &*row;
 }
@@ -111,7 +111,7 @@ bool has_ending(const GgufFile& file, std::string_view ending) {
 }
 
 /// Puts two rows in the place of a row that has twice their width.
-void split_experts(WeightId whole, WeightId gate, WeightId in, Architecture& a) {
+void split_experts(TensorId whole, TensorId gate, TensorId in, Architecture& a) {
     const auto found = std::ranges::find(a.names.body, whole, &TensorName::weight);
     if (found == a.names.body.end())
         return;
@@ -119,14 +119,14 @@ void split_experts(WeightId whole, WeightId gate, WeightId in, Architecture& a) 
     a.names.body.erase(found);
     const bool vector = row.layout == Layout::expert_vectors;
     (vector ? row.in : row.out) = Extent::d_expert;
-    for (const WeightId id : {gate, in}) {
+    for (const TensorId id : {gate, in}) {
         row.weight = id;
         a.names.body.push_back(row);
     }
 }
 
 /// Puts one row in the place of two.
-void join_experts(WeightId gate, WeightId in, WeightId whole, Architecture& a) {
+void join_experts(TensorId gate, TensorId in, TensorId whole, Architecture& a) {
     const auto found = std::ranges::find(a.names.body, gate, &TensorName::weight);
     if (found == a.names.body.end())
         return;
@@ -140,17 +140,17 @@ void join_experts(WeightId gate, WeightId in, WeightId whole, Architecture& a) {
 /// Gates and inputs of experts are two tensors in most files, and one in some.
 void match_experts(const GgufFile& file, Architecture& a) {
     if (has_ending(file, ".ffn_gate_up_exps.weight")) {
-        join_experts(W::experts_gate, W::experts_in, W::experts_gate_in, a);
+        join_experts(W::expert_W_gate, W::expert_W_in, W::experts_gate_in, a);
         a.expert_gate_in = GatePacking::gate_first;
         return;
     }
-    split_experts(W::experts_gate_in, W::experts_gate, W::experts_in, a);
-    split_experts(W::experts_gate_in_bias, W::experts_gate_bias, W::experts_in_bias, a);
+    split_experts(W::experts_gate_in, W::expert_W_gate, W::expert_W_in, a);
+    split_experts(W::experts_gate_in_bias, W::expert_b_gate, W::expert_b_in, a);
 }
 
 /// Some files hold queries, keys and values in one tensor where the family has three.
 void match_qkv(const GgufFile& file, Architecture& a) {
-    const auto pack = [&](std::array<WeightId, 3> parts, WeightId whole, const char* name) {
+    const auto pack = [&](std::array<TensorId, 3> parts, TensorId whole, const char* name) {
         const TensorName* const first = find_row(a.names.body, parts.front());
         if (first == nullptr || a.latent || file.find(name) == nullptr)
             return;
@@ -181,7 +181,7 @@ void take_gguf_names(const GgufFile& file, Architecture& a) {
             if (row.layout == Layout::experts || (row.layout == Layout::expert_linears && !single_experts))
                 row.layout = Layout::experts_linear;
         }
-    const auto rename = [&](WeightId weight, const char* name) {
+    const auto rename = [&](TensorId weight, const char* name) {
         for (TensorName& row : a.names.body)
             if (row.weight == weight)
                 row.name = name;

@@ -19,7 +19,7 @@ using graph::Label;
 using graph::Op;
 using graph::Role;
 using graph::Value;
-using W = WeightId;
+using W = TensorId;
 
 /// A square root in float32, as files of the library define these factors.
 double root_of(std::int64_t width) {
@@ -186,10 +186,11 @@ Value CopiesBuilder::layer_out(const Value& corrected) {
     Value x = corrected;
     if (copies_.scales_active)
         x = g_.multiply(labels::corrected_scaled, x, *weight_(W::active_scale));
-    const Value gate = g_.linear(labels::layer_gate, x, *weight_(W::layer_gate));
+    const Value gate = g_.linear(labels::layer_gate, x, *weight_(W::W_layer_gate));
     const Value act = g_.gate(labels::layer_act, gate, layer_in(), {.function = a_.activation});
-    const Value raw = g_.linear(labels::layer_raw, act, *weight_(W::layer_out));
-    return g_.with_role(g_.rms_norm(labels::layer_out, raw, weight_(W::layer_norm), a_.norm_eps), Role::adds);
+    const Value raw = g_.linear(labels::layer_raw, act, *weight_(W::W_layer_out));
+    return g_.with_role(g_.rms_norm(labels::layer_out, raw, weight_(W::layer_norm_weight), a_.norm_eps),
+                        Role::adds);
 }
 
 } // namespace headscope::checkpoint

@@ -31,7 +31,7 @@ class CopiesBuilder {
 public:
     /// `weight`: a weight of the layer; empty if it has none. All must outlive the builder.
     CopiesBuilder(graph::Builder& g, const Architecture& architecture, std::int64_t layer,
-                  const LayerEmbeddings& embeddings, std::function<graph::OptionalValue(WeightId)> weight)
+                  const LayerEmbeddings& embeddings, std::function<graph::OptionalValue(TensorId)> weight)
         : g_(g), a_(architecture), copies_(*architecture.copies), layer_(layer), embeddings_(embeddings),
           weight_(std::move(weight)) {}
 
@@ -58,7 +58,7 @@ private:
     const StreamCopies& copies_;
     std::int64_t layer_;
     const LayerEmbeddings& embeddings_;
-    std::function<graph::OptionalValue(WeightId)> weight_;
+    std::function<graph::OptionalValue(TensorId)> weight_;
     std::optional<graph::Value> router_norm_, W_router_; ///< read twice
 };
 

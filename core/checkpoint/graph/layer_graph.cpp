@@ -18,7 +18,7 @@ using graph::Builder;
 using graph::OptionalValue;
 using graph::Role;
 using graph::Value;
-using W = WeightId;
+using W = TensorId;
 
 /// Adds the nodes of one attention, and of the MLP after it.
 class LayerBuilder {
@@ -70,7 +70,7 @@ public:
                 return g.alias(label, copies[static_cast<std::size_t>(copy)]);
             }));
         CopiesBuilder around(g, a_, place_.layer, *shared_.layer_embeddings,
-                             [&](WeightId id) { return weight(g, id); });
+                             [&](TensorId id) { return weight(g, id); });
         const std::vector<Value> predicted = around.predict(entering);
         const Value& active = predicted[static_cast<std::size_t>(a_.copies->active)];
         const Value input = norm1(active);
@@ -83,7 +83,7 @@ public:
     }
 
 private:
-    OptionalValue weight(Builder& g, WeightId id) { return leaves_.weight(g, text_, place_, id); }
+    OptionalValue weight(Builder& g, TensorId id) { return leaves_.weight(g, text_, place_, id); }
 
     static Value add_to_stream(Builder& g, const graph::Label& label, std::initializer_list<Value> terms) {
         return g.with_role(g.add(label, terms), Role::stream);
@@ -106,7 +106,7 @@ private:
         return layer_prefix(text_.model, {place_.stack, a_.key_layer(place_.layer)});
     }
     /// A weight that makes keys or values.
-    OptionalValue key_weight(WeightId id) {
+    OptionalValue key_weight(TensorId id) {
         if (!shares_keys())
             return weight(attention_, id);
         const graph::Label label = label_of(id);
@@ -161,7 +161,7 @@ private:
     }
 
     /// Builds what a branch adds to the residual stream from its output: its norm, or a multiple of it.
-    Value added(Builder& g, const graph::Label& label, const Value& returned, WeightId norm) {
+    Value added(Builder& g, const graph::Label& label, const Value& returned, TensorId norm) {
         return g.with_role(a_.norms.after_branch ? add_norm(g, label, a_, returned, weight(g, norm))
                                                  : g.scale(label, returned, {.factor = a_.branch_scale}),
                            Role::adds);
@@ -284,12 +284,12 @@ private:
     }
 
     graph::Mlp mlp_of() {
-        return {.W_in = *weight(mlp_, W::mlp_in),
-                .W_out = *weight(mlp_, W::mlp_out),
-                .W_gate = weight(mlp_, W::mlp_gate),
-                .b_in = weight(mlp_, W::mlp_in_bias),
-                .b_gate = weight(mlp_, W::mlp_gate_bias),
-                .b_out = weight(mlp_, W::mlp_out_bias),
+        return {.W_in = *weight(mlp_, W::W_in),
+                .W_out = *weight(mlp_, W::W_out),
+                .W_gate = weight(mlp_, W::W_gate),
+                .b_in = weight(mlp_, W::b_in),
+                .b_gate = weight(mlp_, W::b_gate),
+                .b_out = weight(mlp_, W::b_out),
                 .function = a_.activation,
                 .sparse_gate = sparse_gate()};
     }
@@ -300,15 +300,15 @@ private:
     }
 
     graph::Mixture mixture_of() {
-        return {.W_router = *weight(mlp_, W::router),
-                .b_router = weight(mlp_, W::router_bias),
+        return {.W_router = *weight(mlp_, W::W_router),
+                .b_router = weight(mlp_, W::b_router),
                 .choice_bias = weight(mlp_, W::router_choice_bias),
-                .W_gate = *weight(mlp_, W::experts_gate),
-                .W_in = *weight(mlp_, W::experts_in),
-                .b_gate = weight(mlp_, W::experts_gate_bias),
-                .b_in = weight(mlp_, W::experts_in_bias),
-                .W_out = *weight(mlp_, W::experts_out),
-                .b_out = weight(mlp_, W::experts_out_bias),
+                .W_gate = *weight(mlp_, W::expert_W_gate),
+                .W_in = *weight(mlp_, W::expert_W_in),
+                .b_gate = weight(mlp_, W::expert_b_gate),
+                .b_in = weight(mlp_, W::expert_b_in),
+                .W_out = *weight(mlp_, W::expert_W_out),
+                .b_out = weight(mlp_, W::expert_b_out),
                 .route = a_.route,
                 .gate = a_.expert_gate,
                 .experts = a_.expert_input};

@@ -63,8 +63,8 @@ StackOutput add_stack(const Builder& root, LeafBuilder& leaves, const StackText&
     if (a.final_norm) {
         const AttentionPlace around{text.stack, -1};
         last = add_norm(g, graph::labels::final_norm, a, x,
-                        leaves.weight(g, text, around, WeightId::final_norm_weight),
-                        leaves.weight(g, text, around, WeightId::final_norm_bias));
+                        leaves.weight(g, text, around, TensorId::final_norm_weight),
+                        leaves.weight(g, text, around, TensorId::final_norm_bias));
     }
     name_hidden(a.layers, a.final_norm_in_head ? x : last);
     return {.hidden = last, .key_valid = shared.key_valid, .word_table = embedded.word_table};

@@ -16,13 +16,10 @@ namespace headscope::checkpoint {
 
 struct Architecture;
 
-// Temporary: the graph of a model from its Architecture, until each family builds its graph from its
-// configuration.
-
 /// The weight that is a parameter of a graph.
 struct WeightPlace {
     AttentionPlace place; ///< layer -1: around the layers of its stack
-    WeightId weight{};
+    TensorId weight{};
     bool may_lack = false; ///< a file without the tensor means zeros
     std::optional<std::int64_t> matrix =
         {}; ///< the part of a weight that has one for each copy of the stream

@@ -14,7 +14,7 @@ struct NormOfRows {
     bool centered = false;
     double eps = 0;
     bool adds_one = false;                ///< the file has the weight less 1
-    std::optional<WeightId> weight, bias; ///< nothing: the norm has none
+    std::optional<TensorId> weight, bias; ///< nothing: the norm has none
 };
 
 /// The rows of block_table() that a model has around its attentions, found among the nodes of its graph: the

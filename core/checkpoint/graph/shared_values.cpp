@@ -45,7 +45,7 @@ Value add_alibi(graph::Builder& g, LeafBuilder& leaves, const StackText& text) {
 
 Value add_distance_bias(graph::Builder& g, LeafBuilder& leaves, const StackText& text) {
     const DistanceBuckets& buckets = *text.architecture.buckets;
-    const Value table = *leaves.weight(g, text, {text.stack, -1}, WeightId::bucket_table);
+    const Value table = *leaves.weight(g, text, {text.stack, -1}, TensorId::bucket_table);
     return g.make(labels::distance_bias, graph::Op::distance_bias,
                   graph::DistanceBias{.queries = text.dims.Tq,
                                       .keys = text.dims.Tk,
@@ -55,10 +55,10 @@ Value add_distance_bias(graph::Builder& g, LeafBuilder& leaves, const StackText&
 }
 
 Value add_relative_positions(graph::Builder& g, LeafBuilder& leaves, const StackText& text) {
-    const auto weight = [&](WeightId id) { return leaves.weight(g, text, {text.stack, -1}, id); };
-    const Value table = *weight(WeightId::rel_table);
-    const graph::OptionalValue norm = weight(WeightId::rel_norm_weight);
-    return norm ? g.layer_norm(labels::rel_positions, table, norm, weight(WeightId::rel_norm_bias),
+    const auto weight = [&](TensorId id) { return leaves.weight(g, text, {text.stack, -1}, id); };
+    const Value table = *weight(TensorId::W_R);
+    const graph::OptionalValue norm = weight(TensorId::rel_norm_weight);
+    return norm ? g.layer_norm(labels::rel_positions, table, norm, weight(TensorId::rel_norm_bias),
                                text.architecture.norm_eps)
                 : g.alias(labels::rel_positions, table);
 }

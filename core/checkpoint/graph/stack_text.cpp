@@ -68,7 +68,7 @@ graph::Value LeafBuilder::parameter(graph::Builder& g, const StackText& text, co
 }
 
 graph::OptionalValue LeafBuilder::weight(graph::Builder& g, const StackText& text, AttentionPlace place,
-                                         WeightId id) {
+                                         TensorId id) {
     std::optional<WeightSource> source = find_source(text.architecture, place, id);
     if (!source)
         return std::nullopt;
@@ -77,7 +77,7 @@ graph::OptionalValue LeafBuilder::weight(graph::Builder& g, const StackText& tex
 }
 
 graph::Value LeafBuilder::matrix(graph::Builder& g, const StackText& text, const graph::Label& label,
-                                 WeightId id, std::int64_t number) {
+                                 TensorId id, std::int64_t number) {
     const AttentionPlace place{text.stack, -1};
     graph::Parameter source = find_source(text.architecture, place, id)->parameter;
     source.tensor = with_number(source.tensor, "{e}", number);
@@ -85,7 +85,7 @@ graph::Value LeafBuilder::matrix(graph::Builder& g, const StackText& text, const
 }
 
 graph::Value LeafBuilder::position_table(graph::Builder& g, const StackText& text) {
-    constexpr WeightId id = WeightId::position_table;
+    constexpr TensorId id = TensorId::W_P;
     return parameter(g, text, label_of(id), {.place = {text.stack, -1}, .weight = id}, {});
 }
 

@@ -32,9 +32,9 @@ class LeafBuilder {
 public:
     /// A weight of an attention or of the MLP after it, or, in layer -1, of a weight around the layers. Empty
     /// if the model has no such weight.
-    graph::OptionalValue weight(graph::Builder& g, const StackText& text, AttentionPlace place, WeightId id);
+    graph::OptionalValue weight(graph::Builder& g, const StackText& text, AttentionPlace place, TensorId id);
     /// One of the matrices of a weight that has one for each copy of the stream; `label` names it.
-    graph::Value matrix(graph::Builder& g, const StackText& text, const graph::Label& label, WeightId id,
+    graph::Value matrix(graph::Builder& g, const StackText& text, const graph::Label& label, TensorId id,
                         std::int64_t number);
     /// `numbers`: axes.count() of them.
     graph::Value input(graph::Builder& g, const graph::Label& label, const graph::Axes& axes,

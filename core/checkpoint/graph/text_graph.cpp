@@ -21,7 +21,7 @@ struct EditedWeight {
 };
 
 EditedWeight edited_weight(const Model& model, const ModelEdits& edits, const WeightPlace& at) {
-    if (at.place.layer < 0 && !tensor_of(at.weight))
+    if (at.place.layer < 0 && !is_editable_weight(at.weight))
         return {}; // not editable
     if (at.place.layer < 0) {
         const Model& stack = at.place.stack == Stack::encoder ? *model.encoder() : model;

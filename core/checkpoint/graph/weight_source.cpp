@@ -13,15 +13,15 @@ namespace headscope::checkpoint {
 namespace {
 
 using graph::Step;
-using W = WeightId;
+using W = TensorId;
 
 /// A weight that the stage table does not have.
 struct UnlistedWeight {
-    WeightId weight;
+    TensorId weight;
     graph::Label label;
 };
 
-constexpr UnlistedWeight unlisted(WeightId weight, std::string_view name, std::string_view symbol,
+constexpr UnlistedWeight unlisted(TensorId weight, std::string_view name, std::string_view symbol,
                                   Step step) {
     return {weight, {name, untranslated(name), symbol, step}};
 }
@@ -72,13 +72,13 @@ constexpr std::array unlisted_weights{
     unlisted(W::laurel_left, "laurel.W_left", "W_left", Step::laurel),
     unlisted(W::laurel_right, "laurel.W_right", "W_right", Step::laurel),
     unlisted(W::laurel_norm, "laurel.norm_weight", "γ", Step::laurel),
-    unlisted(W::layer_gate, "W_layer_gate", "W_g", Step::layer_out),
-    unlisted(W::layer_out, "W_layer_out", "W_o", Step::layer_out),
-    unlisted(W::layer_norm, "layer_norm_weight", "γ", Step::layer_out),
+    unlisted(W::W_layer_gate, "W_layer_gate", "W_g", Step::layer_out),
+    unlisted(W::W_layer_out, "W_layer_out", "W_o", Step::layer_out),
+    unlisted(W::layer_norm_weight, "layer_norm_weight", "γ", Step::layer_out),
 };
 
 /// Norm weights that Gemma stores minus 1.
-bool is_norm_weight(WeightId weight) {
+bool is_norm_weight(TensorId weight) {
     constexpr std::array norms{
         W::norm1_weight, W::norm2_weight, W::norm1_after_weight, W::norm2_after_weight, W::final_norm_weight,
         W::q_norm,       W::k_norm,       W::q_norm_all,         W::k_norm_all};
@@ -108,18 +108,18 @@ graph::Parameter::Layout layout_of(Layout layout) {
 /// A weight that files hold together with others: the weight that stands for the whole tensor, and the
 /// columns in it.
 struct PackedWeight {
-    WeightId whole;
+    TensorId whole;
     graph::Parameter::Columns columns;
 };
 
-std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t layer, WeightId weight) {
-    const auto of_qkv = [&](WeightId whole, QkvPart part) {
+std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t layer, TensorId weight) {
+    const auto of_qkv = [&](TensorId whole, QkvPart part) {
         const PackedColumns at = columns_of(part, a);
         return PackedWeight{whole,
                             {.first = at.first, .count = at.count, .blocks = at.blocks, .stride = at.stride}};
     };
     // Gates and inputs of experts take turns, column by column, or lie side by side.
-    const auto of_experts = [&](WeightId whole, std::int64_t half) {
+    const auto of_experts = [&](TensorId whole, std::int64_t half) {
         if (a.expert_gate_in == GatePacking::in_turn)
             return PackedWeight{whole, {.first = half, .count = 1, .blocks = a.d_expert, .stride = 2}};
         return PackedWeight{whole, {.first = half * a.d_expert, .count = a.d_expert}};
@@ -159,24 +159,24 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t la
         return of_qkv(W::b_QKV, QkvPart::keys);
     case W::b_V:
         return of_qkv(W::b_QKV, QkvPart::values);
-    case W::mlp_gate:
+    case W::W_gate:
         return PackedWeight{W::mlp_gate_in, {.first = 0, .count = width}};
-    case W::mlp_in:
+    case W::W_in:
         return PackedWeight{W::mlp_gate_in, {.first = width, .count = width}};
-    case W::experts_gate:
+    case W::expert_W_gate:
         return of_experts(W::experts_gate_in, 0);
-    case W::experts_in:
+    case W::expert_W_in:
         return of_experts(W::experts_gate_in, 1);
-    case W::experts_gate_bias:
+    case W::expert_b_gate:
         return of_experts(W::experts_gate_in_bias, 0);
-    case W::experts_in_bias:
+    case W::expert_b_in:
         return of_experts(W::experts_gate_in_bias, 1);
     default:
         return std::nullopt;
     }
 }
 
-graph::Axes delta_axes(WeightId weight, const Dims& dims, std::int64_t kernel) {
+graph::Axes delta_axes(TensorId weight, const Dims& dims, std::int64_t kernel) {
     const graph::Axis D = graph::axis_of(Axis::D, dims), H = graph::axis_of(Axis::delta_H, dims),
                       K{"K", kernel}, keys = graph::axis_of(Axis::delta_Hqk_dk, dims),
                       values = graph::axis_of(Axis::delta_H_dv, dims);
@@ -205,7 +205,7 @@ graph::Axes delta_axes(WeightId weight, const Dims& dims, std::int64_t kernel) {
 }
 
 /// The axes of the weights of several copies of the residual stream.
-graph::Axes copies_axes(WeightId weight, const Architecture& a, const Dims& dims) {
+graph::Axes copies_axes(TensorId weight, const Architecture& a, const Dims& dims) {
     const StreamCopies& copies = *a.copies;
     const graph::Axis D = graph::axis_of(Axis::D, dims), N{"N", copies.count},
                       pairs{"N·N", copies.count * copies.count, copies.count}, rank{"r", copies.laurel_rank},
@@ -231,9 +231,9 @@ graph::Axes copies_axes(WeightId weight, const Architecture& a, const Dims& dims
         return {D, rank};
     case W::laurel_right:
         return {rank, D};
-    case W::layer_gate:
+    case W::W_layer_gate:
         return {D, width};
-    case W::layer_out:
+    case W::W_layer_out:
         return {width, D};
     default:
         return {D};
@@ -242,15 +242,15 @@ graph::Axes copies_axes(WeightId weight, const Architecture& a, const Dims& dims
 
 } // namespace
 
-graph::Label label_of(WeightId weight) {
+graph::Label label_of(TensorId weight) {
     const auto found = std::ranges::find(unlisted_weights, weight, &UnlistedWeight::weight);
     if (found != unlisted_weights.end())
         return found->label;
-    const TensorInfo& info = tensor_info(*tensor_of(weight));
+    const TensorInfo& info = tensor_info(weight);
     return {info.name, info.title, info.symbol, static_cast<Step>(info.group)};
 }
 
-graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dims& dims) {
+graph::Axes axes_of(TensorId weight, const Architecture& architecture, const Dims& dims) {
     using A = Axis;
     switch (weight) {
     case W::embedding_norm_weight:
@@ -311,16 +311,16 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
     case W::laurel_left:
     case W::laurel_right:
     case W::laurel_norm:
-    case W::layer_gate:
-    case W::layer_out:
-    case W::layer_norm:
+    case W::W_layer_gate:
+    case W::W_layer_out:
+    case W::layer_norm_weight:
         return copies_axes(weight, architecture, dims);
     case W::bucket_table:
         return {{"buckets", architecture.buckets->count}, graph::axis_of(A::H, dims)};
     default:
         break;
     }
-    const TensorInfo& info = tensor_info(*tensor_of(weight));
+    const TensorInfo& info = tensor_info(weight);
     std::vector<graph::Axis> axes;
     for (int axis = 0; axis < info.rank(); ++axis)
         axes.push_back(graph::axis_of(info.axes[static_cast<std::size_t>(axis)], dims));
@@ -328,12 +328,12 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
 }
 
 std::optional<WeightSource> find_source(const Architecture& architecture, AttentionPlace place,
-                                        WeightId weight) {
+                                        TensorId weight) {
     const NameMap& names = architecture.names;
     const bool cross = place.stack == Stack::cross;
     std::optional<graph::Parameter::Columns> columns;
     const std::vector<TensorName>& rows = cross ? names.cross : names.body;
-    const auto row_of = [&](WeightId id) {
+    const auto row_of = [&](TensorId id) {
         return place.layer < 0 ? find_row(rows, id) : find_row(rows, id, architecture, place.layer);
     };
     const TensorName* row = row_of(weight);

@@ -14,10 +14,10 @@ namespace headscope::checkpoint {
 // directly.
 
 /// The words for a weight: those of the stage table where that has a row for it.
-graph::Label label_of(WeightId weight);
+graph::Label label_of(TensorId weight);
 
 /// The axes of a weight as Model returns it. `dims` are those of the attention that reads the weight.
-graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dims& dims);
+graph::Axes axes_of(TensorId weight, const Architecture& architecture, const Dims& dims);
 
 /// The tensor of a checkpoint file that holds a weight.
 struct WeightSource {
@@ -28,6 +28,6 @@ struct WeightSource {
 /// around the layers of a stack. `architecture` is that of the stack. Empty if the model has no such weight:
 /// a tied output table, a projection without a bias, sinusoidal positions.
 std::optional<WeightSource> find_source(const Architecture& architecture, AttentionPlace place,
-                                        WeightId weight);
+                                        TensorId weight);
 
 } // namespace headscope::checkpoint

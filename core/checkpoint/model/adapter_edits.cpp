@@ -48,11 +48,10 @@ TableRows changed_rows(const Tensor& own, const Tensor& adapted) {
 /// false if one cannot be edited.
 bool add_layer_edits(const Model& base, const Model& adapted, std::int64_t n, ModelEdits& edits) {
     const WeightSet own = editable_weights(base, n), changed = editable_weights(adapted, n);
-    for (std::size_t i = 0; i < weight_count; ++i) {
-        const auto weight = static_cast<WeightId>(i);
+    for (const TensorId weight : all_weights) {
         if (!differ(own[weight], changed[weight]))
             continue;
-        if (!tensor_of(weight) || own[weight] == nullptr || changed[weight] == nullptr)
+        if (!is_editable_weight(weight) || own[weight] == nullptr || changed[weight] == nullptr)
             return false;
         if (is_table(weight))
             edits[n].rows[weight] = changed_rows(*own[weight], *changed[weight]);
@@ -66,9 +65,8 @@ bool add_layer_edits(const Model& base, const Model& adapted, std::int64_t n, Mo
 bool add_end_edits(const Model& base, const Model& adapted, std::int64_t n, ModelEdits& edits) {
     const Model &own = stack_at(base, n), &changed = stack_at(adapted, n);
     const Architecture& a = base.architecture();
-    for (std::size_t i = 0; i < weight_count; ++i) {
-        const auto weight = static_cast<WeightId>(i);
-        if (is_per_layer(weight) || read_as(own.architecture(), weight) != weight)
+    for (const TensorId weight : weights_around) {
+        if (read_as(own.config(), weight) != weight)
             continue;
         const bool of_head = find_row(own.architecture().names.head, weight) != nullptr;
         if ((find_row(own.architecture().names.body, weight) == nullptr && !of_head) ||
@@ -77,7 +75,7 @@ bool add_end_edits(const Model& base, const Model& adapted, std::int64_t n, Mode
         const TensorPtr before = own.weight(weight), after = changed.weight(weight);
         if (!differ(before, after))
             continue;
-        if (!tensor_of(weight) || before == nullptr || after == nullptr)
+        if (!is_editable_weight(weight) || before == nullptr || after == nullptr)
             return false;
         if (is_table(weight))
             edits[edited_with(a, n, weight)].rows[weight] = changed_rows(*before, *after);

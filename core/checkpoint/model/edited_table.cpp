@@ -6,7 +6,7 @@
 
 namespace headscope::checkpoint {
 
-EditedTable::EditedTable(const Model& model, const ModelEdits& edits, WeightId table, std::int64_t n)
+EditedTable::EditedTable(const Model& model, const ModelEdits& edits, TensorId table, std::int64_t n)
     : own_(is_per_layer(table) ? model.layer(n)[table] : model.weight(table)) {
     const std::int64_t last = attention_count(model.config()) - 1;
     if (const TableRows* const rows =
@@ -43,7 +43,7 @@ std::shared_ptr<Tensor> EditedTable::multiply(cpu::CpuDense& cpu, const Tensor& 
     return out;
 }
 
-TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, WeightId weight) {
+TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, TensorId weight) {
     if (is_table(weight))
         return EditedTable(model, edits, weight).whole();
     TensorPtr own = model.weight(weight);

@@ -17,7 +17,7 @@ class EditedTable {
 public:
     /// n: the attention, of what the experts behind it have. Without the table, where the model has none.
     /// Throws what Model::weight and Model::layer throw.
-    EditedTable(const Model& model, const ModelEdits& edits, WeightId table, std::int64_t n = 0);
+    EditedTable(const Model& model, const ModelEdits& edits, TensorId table, std::int64_t n = 0);
 
     bool exists() const { return own_ != nullptr; }
     /// Without the edits; it must exist for this and the rest.
@@ -44,6 +44,6 @@ private:
 /// A weight of the model's ends with its edits: W_E, W_P, W_type, W_U, b_U, or of the last norm. Null where
 /// the model has none. Of an encoder, `model` is the encoder's, whose layers are the first that the edits
 /// count. A table with edits is copied; other tensors are shared. Throws what Model::weight throws.
-TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, WeightId weight);
+TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, TensorId weight);
 
 } // namespace headscope::checkpoint

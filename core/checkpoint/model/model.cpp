@@ -58,7 +58,7 @@ std::atomic<UnknownTensors> unknown_tensors = UnknownTensors::refuse;
 
 /// Of a head that is not tied, and what a file may call the word table of one that is.
 std::string output_table_name(const Architecture& architecture) {
-    const TensorName* const row = find_row(architecture.names.head, WeightId::output_table);
+    const TensorName* const row = find_row(architecture.names.head, TensorId::W_U);
     return row == nullptr || !architecture.tied ? "" : row->name;
 }
 
@@ -167,7 +167,7 @@ Model Model::open(const std::string& place, std::size_t kept_bytes) {
 }
 
 void Model::decide_tied() {
-    const TensorName* const head = find_row(architecture_->names.head, WeightId::output_table);
+    const TensorName* const head = find_row(architecture_->names.head, TensorId::W_U);
     const std::string own = head == nullptr ? "" : name_in_files(*head, "", 0);
     if (!architecture_->tied || files_.find(own) == nullptr)
         return;
@@ -181,11 +181,11 @@ void Model::decide_tied() {
          std::array<const Architecture*, 2>{architecture_->encoder_architecture.get(), architecture_.get()}) {
         if (a == nullptr)
             continue;
-        if (const TensorName* const table = find_row(a->names.body, WeightId::word_table); table != nullptr)
+        if (const TensorName* const table = find_row(a->names.body, TensorId::W_E); table != nullptr)
             for (const std::string_view prefix : a->names.prefixes)
                 second = second || differs(full_name(*table, prefix, 0));
         for (const auto& [weight, twin] : a->names.twins)
-            second = second || (weight == WeightId::word_table && differs(twin));
+            second = second || (weight == TensorId::W_E && differs(twin));
     }
     architecture_->tied = !second;
 }
@@ -390,7 +390,7 @@ std::string Model::name_in_files(const TensorName& row, std::string_view prefix,
     for (const auto& [weight, twin] : architecture_->names.twins)
         if (weight == row.weight && files_.find(twin) != nullptr)
             return twin;
-    const std::string twin = row.weight == WeightId::word_table ? output_table_name(*architecture_) : "";
+    const std::string twin = row.weight == TensorId::W_E ? output_table_name(*architecture_) : "";
     return !twin.empty() && files_.find(twin) != nullptr ? twin : name;
 }
 

@@ -98,7 +98,7 @@ public:
     // files that were cut short since they were opened.
     /// One tensor of embedding, final norm or head; null where the model has none. The output table of a tied
     /// model is its word table; a decoder without a word table reads with its encoder's.
-    TensorPtr weight(WeightId id) const;
+    TensorPtr weight(TensorId id) const;
     /// What attention n reads, and the MLP where it comes next; see stacks.h. In a model of one stack all of
     /// layer n.
     WeightSet layer(std::int64_t n) const;

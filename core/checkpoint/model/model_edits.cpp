@@ -15,70 +15,24 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, WeightId>, 47> editable{
-    {{TensorId::W_Q, WeightId::W_Q},
-     {TensorId::W_K, WeightId::W_K},
-     {TensorId::W_V, WeightId::W_V},
-     {TensorId::W_O, WeightId::W_O},
-     {TensorId::b_Q, WeightId::b_Q},
-     {TensorId::b_K, WeightId::b_K},
-     {TensorId::b_V, WeightId::b_V},
-     {TensorId::b_O, WeightId::b_O},
-     {TensorId::W_G, WeightId::W_G},
-     {TensorId::b_G, WeightId::b_G},
-     {TensorId::W_KR, WeightId::W_KR},
-     {TensorId::b_KR, WeightId::b_KR},
-     {TensorId::W_QR, WeightId::W_QR},
-     {TensorId::b_QR, WeightId::b_QR},
-     {TensorId::q_norm, WeightId::q_norm},
-     {TensorId::k_norm, WeightId::k_norm},
-     {TensorId::q_norm_all, WeightId::q_norm_all},
-     {TensorId::k_norm_all, WeightId::k_norm_all},
-     {TensorId::sink, WeightId::sink},
-     {TensorId::norm1_weight, WeightId::norm1_weight},
-     {TensorId::norm1_bias, WeightId::norm1_bias},
-     {TensorId::norm1_after_weight, WeightId::norm1_after_weight},
-     {TensorId::norm2_weight, WeightId::norm2_weight},
-     {TensorId::norm2_bias, WeightId::norm2_bias},
-     {TensorId::norm2_after_weight, WeightId::norm2_after_weight},
-     {TensorId::W_in, WeightId::mlp_in},
-     {TensorId::b_in, WeightId::mlp_in_bias},
-     {TensorId::W_gate, WeightId::mlp_gate},
-     {TensorId::b_gate, WeightId::mlp_gate_bias},
-     {TensorId::W_out, WeightId::mlp_out},
-     {TensorId::b_out, WeightId::mlp_out_bias},
-     {TensorId::W_router, WeightId::router},
-     {TensorId::b_router, WeightId::router_bias},
-     {TensorId::expert_W_gate, WeightId::experts_gate},
-     {TensorId::expert_b_gate, WeightId::experts_gate_bias},
-     {TensorId::expert_W_in, WeightId::experts_in},
-     {TensorId::expert_b_in, WeightId::experts_in_bias},
-     {TensorId::expert_W_out, WeightId::experts_out},
-     {TensorId::expert_b_out, WeightId::experts_out_bias},
-     {TensorId::W_E, WeightId::word_table},
-     {TensorId::W_P, WeightId::position_table},
-     {TensorId::W_type, WeightId::token_type_table},
-     {TensorId::W_R, WeightId::rel_table},
-     {TensorId::W_U, WeightId::output_table},
-     {TensorId::b_U, WeightId::output_bias},
-     {TensorId::final_norm_weight, WeightId::final_norm_weight},
-     {TensorId::final_norm_bias, WeightId::final_norm_bias}}};
+constexpr std::array of_attention{
+    TensorId::W_Q,    TensorId::W_K,        TensorId::W_V,        TensorId::W_O,  TensorId::b_Q,
+    TensorId::b_K,    TensorId::b_V,        TensorId::b_O,        TensorId::W_G,  TensorId::b_G,
+    TensorId::W_KR,   TensorId::b_KR,       TensorId::W_QR,       TensorId::b_QR, TensorId::q_norm,
+    TensorId::k_norm, TensorId::q_norm_all, TensorId::k_norm_all, TensorId::sink};
+constexpr std::array of_final_norm{TensorId::final_norm_weight, TensorId::final_norm_bias};
+constexpr std::array of_embedding{TensorId::W_E, TensorId::W_P, TensorId::W_type, TensorId::W_R};
 
-constexpr std::array of_final_norm{WeightId::final_norm_weight, WeightId::final_norm_bias};
-constexpr std::array of_embedding{WeightId::word_table, WeightId::position_table, WeightId::token_type_table,
-                                  WeightId::rel_table};
-
-constexpr std::array of_keys{WeightId::W_K, WeightId::W_V,    WeightId::b_K,
-                             WeightId::b_V, WeightId::k_norm, WeightId::k_norm_all};
+constexpr std::array of_keys{TensorId::W_K, TensorId::W_V,    TensorId::b_K,
+                             TensorId::b_V, TensorId::k_norm, TensorId::k_norm_all};
 
 template<std::size_t Count>
-bool is_one_of(const std::array<WeightId, Count>& weights, WeightId weight) {
+bool is_one_of(const std::array<TensorId, Count>& weights, TensorId weight) {
     return std::ranges::find(weights, weight) != weights.end();
 }
 
-bool is_of_last(WeightId weight) {
-    return is_one_of(of_final_norm, weight) || weight == WeightId::output_bias ||
-           weight == WeightId::output_table;
+bool is_of_last(TensorId weight) {
+    return is_one_of(of_final_norm, weight) || weight == TensorId::b_U || weight == TensorId::W_U;
 }
 
 /// The first attention of the stack that attention n belongs to.
@@ -123,23 +77,23 @@ void check_patch(const PatchedRows& patch, const Model& model, AttentionPlace pl
 
 /// The shape of a table that edits of attention n may change; without rows where the model has no such table
 /// there.
-Shape table_at(const Model& model, std::int64_t n, WeightId table) {
+Shape table_at(const Model& model, std::int64_t n, TensorId table) {
     const AttentionPlace place = attention_place(model.config(), n);
     const Stack stack = place.stack;
     if (!is_table(table) || edited_with(model.config(), n, table) != n ||
         read_as(in_stack(model.config(), stack), table) != table ||
-        (table == WeightId::output_table && (stack == Stack::encoder || !model.has_head())))
+        (table == TensorId::W_U && (stack == Stack::encoder || !model.has_head())))
         return {0};
     const Stack around = stack == Stack::encoder ? Stack::encoder : Stack::own;
     return model.stages()
-        .parameter_shape(is_per_layer(table) ? place : AttentionPlace{around, -1}, *tensor_of(table))
+        .parameter_shape(is_per_layer(table) ? place : AttentionPlace{around, -1}, table)
         .value_or(Shape{0});
 }
 
-void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,
+void check_rows(const Model& model, std::int64_t n, TensorId table, const TableRows& rows,
                 const std::string& where) {
-    const auto id = tensor_of(table);
-    const std::string name = id ? std::string(tensor_info(*id).name) : tr("model_edits.tensor", "a tensor");
+    const std::string name = is_editable_weight(table) ? std::string(tensor_info(table).name)
+                                                       : tr("model_edits.tensor", "a tensor");
     const Shape shape = table_at(model, n, table);
     const std::int64_t count = shape[0];
     if (count == 0 && is_per_layer(table))
@@ -167,14 +121,8 @@ void check_rows(const Model& model, std::int64_t n, WeightId table, const TableR
 
 } // namespace
 
-std::optional<WeightId> weight_of(TensorId id) {
-    const auto row = std::ranges::find(editable, id, &std::pair<TensorId, WeightId>::first);
-    return row == editable.end() ? std::nullopt : std::optional(row->second);
-}
-
-std::optional<TensorId> tensor_of(WeightId weight) {
-    const auto row = std::ranges::find(editable, weight, &std::pair<TensorId, WeightId>::second);
-    return row == editable.end() ? std::nullopt : std::optional(row->first);
+bool is_editable_weight(TensorId weight) {
+    return is_block_weight(weight) || is_one_of(of_attention, weight);
 }
 
 std::int64_t last_of_stack(const ModelConfig& config, std::int64_t n) {
@@ -182,9 +130,9 @@ std::int64_t last_of_stack(const ModelConfig& config, std::int64_t n) {
     return (n < decoder ? decoder : attention_count(config)) - 1;
 }
 
-std::int64_t edited_with(const ModelConfig& config, std::int64_t n, WeightId weight) {
+std::int64_t edited_with(const ModelConfig& config, std::int64_t n, TensorId weight) {
     // A decoder may read the encoder's word table.
-    if (weight == WeightId::word_table && config.reads_encoder_table)
+    if (weight == TensorId::W_E && config.reads_encoder_table)
         return 0;
     if (is_one_of(of_embedding, weight))
         return first_of_stack(config, n);
@@ -193,30 +141,25 @@ std::int64_t edited_with(const ModelConfig& config, std::int64_t n, WeightId wei
     return is_of_last(weight) ? last_of_stack(config, n) : n;
 }
 
-bool is_table(WeightId weight) {
-    const std::optional<TensorId> id = tensor_of(weight);
-    return id && headscope::is_table(*id);
+TensorId read_as(const ModelConfig& config, TensorId weight) {
+    return weight == TensorId::W_U && config.tied ? TensorId::W_E : weight;
 }
 
-WeightId read_as(const ModelConfig& config, WeightId weight) {
-    return weight == WeightId::output_table && config.tied ? WeightId::word_table : weight;
-}
-
-const TableRows* edited_rows(const ModelConfig& config, const ModelEdits& edits, WeightId table,
+const TableRows* edited_rows(const ModelConfig& config, const ModelEdits& edits, TensorId table,
                              std::int64_t n) {
-    const WeightId read = read_as(config, table);
+    const TensorId read = read_as(config, table);
     const LayerEdits* const layer = edits_of(edits, edited_with(config, n, read));
     const auto found =
-        layer == nullptr ? std::map<WeightId, TableRows>::const_iterator() : layer->rows.find(read);
+        layer == nullptr ? std::map<TensorId, TableRows>::const_iterator() : layer->rows.find(read);
     return layer == nullptr || found == layer->rows.end() ? nullptr : &found->second;
 }
 
 bool same_embedding(const ModelConfig& config, const ModelEdits& a, const ModelEdits& b) {
-    const auto of = [&](const ModelEdits& edits, WeightId table) {
+    const auto of = [&](const ModelEdits& edits, TensorId table) {
         const TableRows* const rows = edited_rows(config, edits, table, attention_count(config) - 1);
         return rows == nullptr ? TableRows() : *rows;
     };
-    return std::ranges::all_of(of_embedding, [&](WeightId table) { return of(a, table) == of(b, table); });
+    return std::ranges::all_of(of_embedding, [&](TensorId table) { return of(a, table) == of(b, table); });
 }
 
 const Model& stack_at(const Model& model, std::int64_t n) {
@@ -228,10 +171,10 @@ WeightSet editable_weights(const Model& model, std::int64_t n) {
     if (n != last_of_stack(model.config(), n))
         return weights;
     const Model& stack = stack_at(model, n);
-    for (const WeightId id : of_final_norm)
+    for (const TensorId id : of_final_norm)
         weights[id] = stack.weight(id);
     if (&stack == &model && model.has_head())
-        weights[WeightId::output_bias] = model.weight(WeightId::output_bias);
+        weights[TensorId::b_U] = model.weight(TensorId::b_U);
     return weights;
 }
 
@@ -273,7 +216,7 @@ Problem with_edits(Problem problem, const LayerEdits* edits) {
     if (edits == nullptr)
         return problem;
     for (const auto& [weight, tensor] : edits->tensors)
-        if (TensorPtr* const slot = problem.input_slot(*tensor_of(weight)))
+        if (TensorPtr* const slot = problem.input_slot(weight))
             *slot = tensor;
     problem.gains = edits->gains;
     return problem;
@@ -283,9 +226,9 @@ Problem with_edits(Problem problem, const ModelConfig& config, const ModelEdits&
     problem = with_edits(std::move(problem), edits_of(edits, n));
     const std::int64_t shared = key_attention(config, n);
     if (const LayerEdits* const of = shared == n ? nullptr : edits_of(edits, shared))
-        for (const WeightId weight : of_keys)
+        for (const TensorId weight : of_keys)
             if (const auto edited = of->tensors.find(weight); edited != of->tensors.end())
-                *problem.input_slot(*tensor_of(weight)) = edited->second;
+                *problem.input_slot(weight) = edited->second;
     return problem;
 }
 
@@ -322,16 +265,15 @@ void check_edits(const Model& model, const ModelEdits& edits) {
             check_rows(model, n, table, rows, where);
         const WeightSet weights = layer.tensors.empty() ? WeightSet() : editable_weights(model, n);
         for (const auto& [weight, tensor] : layer.tensors) {
-            const std::optional<TensorId> id = tensor_of(weight);
-            if (!id)
+            if (!is_editable_weight(weight))
                 fail_input(tr("model_edits.change_weight_no_part",
                               "{} change a weight that is not part of attention, norms or MLP; leave it out",
                               where));
             if (is_table(weight))
                 fail_input(tr("model_edits.change_whole_give_rows",
                               "{} change {} as a whole; give the rows that change", where,
-                              tensor_info(*id).name));
-            const std::string name(tensor_info(*id).name);
+                              tensor_info(weight).name));
+            const std::string name(tensor_info(weight).name);
             const TensorPtr own = weights[weight];
             if (own == nullptr)
                 fail_input(tr("model_edits.change_not", "{} change {}, which it does not have; leave it out",

@@ -30,15 +30,15 @@ struct PatchedRows {
 /// What a user changed in one attention and in what stands around it: its norms, and the MLP where that comes
 /// next.
 struct LayerEdits {
-    /// The weights that were changed, whole, in our layout and of the model's shape: those that tensor_of
-    /// names. The final norm of a stack belongs to the stack's last attention.
-    std::map<WeightId, TensorPtr> tensors;
+    /// The weights that were changed, whole, in our layout and of the model's shape; see is_editable_weight.
+    /// The final norm of a stack belongs to the stack's last attention.
+    std::map<TensorId, TensorPtr> tensors;
     std::vector<float> gains;              ///< one per head; empty: all 1
     std::vector<PatchedRows> patched = {}; ///< a later one goes over an earlier one
     /// Of a stack's word, position and token type table with the stack's first attention, of an output table
     /// of its own with the last one; what the experts have with their own layer's. A word table that both
     /// stacks read is the encoder's. None of them is empty.
-    std::map<WeightId, TableRows> rows = {};
+    std::map<TensorId, TableRows> rows = {};
     bool empty() const { return tensors.empty() && gains.empty() && patched.empty() && rows.empty(); }
 };
 /// By the number of the attention, which is the layer's in a model of one stack (see stacks.h); one without
@@ -66,29 +66,26 @@ const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n);
 /// The number of the first attention in which they differ, or `count`. Gains that are all 1 are no gains.
 std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t count);
 
-/// The model's name of a weight that can be edited; nothing for other tensors.
-std::optional<WeightId> weight_of(TensorId id);
-/// The name of that weight in the stage table; nothing for weights that cannot be edited.
-std::optional<TensorId> tensor_of(WeightId weight);
-/// Whether edits of the weight are kept row by row, see headscope::is_table.
-bool is_table(WeightId weight);
+/// Returns true for the weights that edits can change: those of attention that its page shows, and those of
+/// block_weight_table().
+bool is_editable_weight(TensorId weight);
 /// The weight that the model reads in place of `weight`: the word table for the output table of a tied model,
 /// else `weight`.
-WeightId read_as(const ModelConfig& config, WeightId weight);
+TensorId read_as(const ModelConfig& config, TensorId weight);
 /// The last attention of the stack that attention n belongs to: the cross-attention of a decoder's last
 /// layer.
 std::int64_t last_of_stack(const ModelConfig& config, std::int64_t n);
 /// The attention whose edits hold that weight, where attention n and what stands around it are looked at: n
 /// itself, but for the final norm, the tables, the output bias and what makes keys and values that layers
 /// share.
-std::int64_t edited_with(const ModelConfig& config, std::int64_t n, WeightId weight);
+std::int64_t edited_with(const ModelConfig& config, std::int64_t n, TensorId weight);
 /// The checkpoint's own weights that the edits of attention n may change whole, and the others of the layer.
 /// Throws what Model::layer throws.
 WeightSet editable_weights(const Model& model, std::int64_t n);
 
 /// The changed rows of a table, as attention n and what stands around it read it; null when there are none.
 /// Of the output table of a tied model those of the word table.
-const TableRows* edited_rows(const ModelConfig& config, const ModelEdits& edits, WeightId table,
+const TableRows* edited_rows(const ModelConfig& config, const ModelEdits& edits, TensorId table,
                              std::int64_t n);
 /// Whether two sets of edits leave the same vectors to enter the first layer of the stack. Of an encoder,
 /// `config` is the encoder's, as in edited_rows.

@@ -12,7 +12,7 @@ namespace headscope::checkpoint {
 
 /// A parameter of a checkpoint.
 struct HeldParameter {
-    WeightId weight{};
+    TensorId weight{};
     /// The number of the attention whose edits hold the parameter, see edited_with.
     std::int64_t attention = 0;
 };

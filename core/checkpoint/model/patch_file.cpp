@@ -24,11 +24,11 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-std::string name_of(WeightId weight) {
-    return std::string(tensor_info(*tensor_of(weight)).name);
+std::string name_of(TensorId weight) {
+    return std::string(tensor_info(weight).name);
 }
 
-std::string tensor_place(std::int64_t l, WeightId weight) {
+std::string tensor_place(std::int64_t l, TensorId weight) {
     return "layers." + std::to_string(l) + "." + name_of(weight);
 }
 

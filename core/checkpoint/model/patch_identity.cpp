@@ -64,13 +64,12 @@ PatchLayer read_layer(const text::JsonField& field) {
     for (const auto& [name, digest] : originals.value().items()) {
         const auto around = find_block_weight(name);
         const auto id = around ? around : find_tensor(name);
-        const auto weight = id ? weight_of(*id) : std::nullopt;
-        if (!weight)
+        if (!id || !is_editable_weight(*id))
             originals.fail(tr("patch_identity.no_weight_attention_norms",
                               "there is no weight \"{}\" of attention, norms or MLP that can be changed; a "
                               "later version may have written it",
                               name));
-        layer.originals[*weight] = text::JsonField(digest, originals.path() + "." + name).string();
+        layer.originals[*id] = text::JsonField(digest, originals.path() + "." + name).string();
     }
     return layer;
 }

@@ -37,7 +37,7 @@ CheckpointIdentity identity_of(const Model& model);
 /// What a patch says of one layer.
 struct PatchLayer {
     std::vector<float> gains;                  ///< one per head, or none
-    std::map<WeightId, std::string> originals; ///< changed tensors: SHA-256 of the checkpoint's own
+    std::map<TensorId, std::string> originals; ///< changed tensors: SHA-256 of the checkpoint's own
 };
 struct PatchHeader {
     CheckpointIdentity made_for;

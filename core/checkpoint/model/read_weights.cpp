@@ -92,7 +92,7 @@ TensorPtr gathered(const Tensor& tensor, const std::vector<Columns>& parts) {
 }
 
 /// Queries, keys and values cut out of the tensor that holds all three.
-void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, const Architecture& a) {
+void cut_qkv(WeightSet& set, TensorId whole_id, std::array<TensorId, 3> parts, const Architecture& a) {
     const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
         return;
@@ -106,7 +106,7 @@ void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, c
 }
 
 /// W_Q and W_G, or their biases, cut out of the tensor that holds both for each head.
-void cut_queries_and_gates(WeightSet& set, WeightId whole_id, WeightId queries, WeightId gates,
+void cut_queries_and_gates(WeightSet& set, TensorId whole_id, TensorId queries, TensorId gates,
                            const Architecture& a) {
     const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
@@ -121,8 +121,8 @@ void cut_queries_and_gates(WeightSet& set, WeightId whole_id, WeightId queries, 
 
 /// The weights of a delta layer, cut out of the tensors that hold several.
 void cut_delta(WeightSet& set, const Architecture& a) {
-    using enum WeightId;
-    for (const WeightId id : {delta_W_Q, delta_W_K, delta_W_V, delta_W_Z, delta_W_B, delta_W_A, delta_conv_Q,
+    using enum TensorId;
+    for (const TensorId id : {delta_W_Q, delta_W_K, delta_W_V, delta_W_Z, delta_W_B, delta_W_A, delta_conv_Q,
                               delta_conv_K, delta_conv_V})
         if (const auto at = delta_columns(id, a); at && set[at->whole] != nullptr) {
             std::vector<Columns> columns;
@@ -130,22 +130,22 @@ void cut_delta(WeightSet& set, const Architecture& a) {
                 columns.push_back({block * at->columns.stride + at->columns.first, at->columns.count});
             set[id] = gathered(*set[at->whole], columns);
         }
-    for (const WeightId whole : {delta_W_QKVZ, delta_W_BA, delta_conv})
+    for (const TensorId whole : {delta_W_QKVZ, delta_W_BA, delta_conv})
         set[whole] = nullptr;
 }
 
 void cut_gate(WeightSet& set) {
-    const TensorPtr whole = std::exchange(set[WeightId::mlp_gate_in], nullptr);
+    const TensorPtr whole = std::exchange(set[TensorId::mlp_gate_in], nullptr);
     if (whole == nullptr)
         return;
     const std::int64_t width = whole->shape().back(0) / 2;
-    set[WeightId::mlp_gate] = gathered(*whole, {{0, width}});
-    set[WeightId::mlp_in] = gathered(*whole, {{width, width}});
+    set[TensorId::W_gate] = gathered(*whole, {{0, width}});
+    set[TensorId::W_in] = gathered(*whole, {{width, width}});
 }
 
 /// Of a tensor (..., 2 n) the numbers of the gates and the others: those at even and at odd places, or the
 /// first n and the last n.
-void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in, GatePacking packing) {
+void cut_experts(WeightSet& set, TensorId whole_id, TensorId gate, TensorId in, GatePacking packing) {
     const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
         return;
@@ -166,7 +166,7 @@ void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in, 
 /// the numbers of its key that do not turn, then its value. x_kv has behind the latent vector the numbers
 /// that turn, which every key has as they are.
 void cut_latent(WeightSet& set, const Architecture& a) {
-    const TensorPtr whole = std::exchange(set[WeightId::W_UKV], nullptr);
+    const TensorPtr whole = std::exchange(set[TensorId::W_UKV], nullptr);
     if (whole == nullptr)
         return;
     const std::int64_t still = a.dk - a.rotary_width, rank = a.latent->rank, of_head = still + a.dv();
@@ -181,8 +181,8 @@ void cut_latent(WeightSet& set, const Architecture& a) {
         for (std::int64_t c = 0; c < a.rotary_width; ++c)
             W_K->at(rank + c, h * a.dk + still + c) = 1.0F;
     }
-    set[WeightId::W_K] = std::move(W_K);
-    set[WeightId::W_V] = std::move(W_V);
+    set[TensorId::W_K] = std::move(W_K);
+    set[TensorId::W_V] = std::move(W_V);
 }
 
 /// Brings the columns of each head into the order in which attention turns them.
@@ -198,8 +198,8 @@ void reorder_heads(TensorPtr& tensor, const std::vector<std::int64_t>& order) {
 }
 
 /// Whether a norm multiplies by it.
-bool is_norm(WeightId weight) {
-    using enum WeightId;
+bool is_norm(TensorId weight) {
+    using enum TensorId;
     constexpr std::array norms{
         norm1_weight, norm2_weight, norm1_after_weight, norm2_after_weight, final_norm_weight,
         q_norm,       k_norm,       q_norm_all,         k_norm_all};
@@ -237,16 +237,16 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
     return row.layout == Layout::linear ? transposed(*tensor) : tensor;
 }
 
-TensorPtr Model::weight(WeightId id) const {
+TensorPtr Model::weight(TensorId id) const {
     const NameMap& map = architecture_->names;
     const TensorName* const body = find_row(map.body, id);
     const TensorName* const row = body != nullptr ? body : find_row(map.head, id);
-    if (row == nullptr && architecture_->sinusoids != Sinusoids::none && id == WeightId::position_table)
+    if (row == nullptr && architecture_->sinusoids != Sinusoids::none && id == TensorId::W_P)
         return kept_->front().one(id, [&] { return sinusoid_table(*architecture_); });
     if (row == nullptr)
-        return encoder_ != nullptr && id == WeightId::word_table ? encoder_->weight(id) : nullptr;
+        return encoder_ != nullptr && id == TensorId::W_E ? encoder_->weight(id) : nullptr;
     if (!is_needed(*row, *architecture_))
-        return weight(WeightId::word_table);
+        return weight(TensorId::W_E);
     const std::string prefix = body != nullptr ? prefix_ : "";
     if (row->may_lack && files_.find(name_in_files(*row, prefix, 0)) == nullptr)
         return nullptr;
@@ -277,7 +277,7 @@ WeightSet Model::read_step(std::int64_t step) const {
         const TensorName& row = *rows[static_cast<std::size_t>(index)];
         set[row.weight] = load(row, prefix_, l);
     });
-    using enum WeightId;
+    using enum TensorId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, *architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, *architecture_);
     cut_queries_and_gates(set, W_QG, W_Q, W_G, *architecture_);
@@ -286,10 +286,10 @@ WeightSet Model::read_step(std::int64_t step) const {
     cut_latent(set, *architecture_);
     cut_gate(set);
     const GatePacking packing = architecture_->expert_gate_in;
-    cut_experts(set, experts_gate_in, experts_gate, experts_in, packing);
-    cut_experts(set, experts_gate_in_bias, experts_gate_bias, experts_in_bias, packing);
+    cut_experts(set, experts_gate_in, expert_W_gate, expert_W_in, packing);
+    cut_experts(set, experts_gate_in_bias, expert_b_gate, expert_b_in, packing);
     const std::vector<std::int64_t> order = rotary_order(*architecture_);
-    for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all})
+    for (const TensorId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all})
         reorder_heads(set[id], order);
     return set;
 }

@@ -39,7 +39,7 @@ Mask mask_of(const TextGraph& text, const Model& model, const ModelInputs& input
             mask.emplace_back(AdditiveMask{alibi(a, inputs)});
         else if (a.buckets)
             mask.emplace_back(
-                AdditiveMask{distance_bias(*a.buckets, *model.weight(WeightId::bucket_table), inputs.T, 0)});
+                AdditiveMask{distance_bias(*a.buckets, *model.weight(TensorId::bucket_table), inputs.T, 0)});
     }
     const ModelInputs& read = place.stack == Stack::cross ? inputs.source.front() : inputs;
     if (std::ranges::find(read.attention_mask, 0) != read.attention_mask.end())
@@ -154,12 +154,12 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
     problem.latent = !is_cross && stage(text, place, TensorId::x_kv) != nullptr;
     const std::int64_t n = attention_number(whole.config(), place),
                        n_of_keys = key_attention(whole.config(), n);
-    const bool shares_keys = n_of_keys != n && weights[WeightId::W_Q] != nullptr;
+    const bool shares_keys = n_of_keys != n && weights[TensorId::W_Q] != nullptr;
     const WeightSet of_keys = shares_keys ? whole.layer(n_of_keys) : WeightSet();
     for (const TensorInfo& input : input_table())
-        if (const std::optional<WeightId> weight = weight_of(input.id)) {
-            const bool is_shared = shares_keys && edited_with(whole.config(), n, *weight) == n_of_keys;
-            *problem.input_slot(input.id) = (is_shared ? of_keys : weights)[*weight];
+        if (is_editable_weight(input.id)) {
+            const bool is_shared = shares_keys && edited_with(whole.config(), n, input.id) == n_of_keys;
+            *problem.input_slot(input.id) = (is_shared ? of_keys : weights)[input.id];
         }
     const ProblemParts parts = parts_of_attention(text, place);
     if (parts.relative_terms) {

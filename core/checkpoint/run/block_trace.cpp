@@ -7,14 +7,14 @@
 namespace headscope::checkpoint {
 
 const TensorPtr& BlockTrace::find(TensorId id) const {
-    return is_block_weight(id) ? weights[*weight_of(id)] : (*this)[id];
+    return is_block_weight(id) ? weights[id] : (*this)[id];
 }
 
 float BlockTrace::value(TensorId id, Index at) const {
     if (id == TensorId::logits || id == TensorId::probabilities)
         at[1] -= position;
     if (is_block_weight(id) && is_table(id))
-        return number_in_row(table_row(*weight_of(id), at[0]), find(id)->shape(), at);
+        return number_in_row(table_row(id, at[0]), find(id)->shape(), at);
     const Tensor& tensor = *find(id);
     return tensor.data()[tensor.shape().offset(at)];
 }
@@ -26,11 +26,11 @@ bool BlockTrace::is_set(TensorId id, const Index& at) const {
 }
 
 float BlockTrace::own_value(TensorId weight, const Index& at) const {
-    const Tensor& tensor = *own[*weight_of(weight)];
+    const Tensor& tensor = *own[weight];
     return tensor.data()[tensor.shape().offset(at)];
 }
 
-std::span<const float> BlockTrace::table_row(WeightId table, std::int64_t row) const {
+std::span<const float> BlockTrace::table_row(TensorId table, std::int64_t row) const {
     if (const auto edited = rows.find(table); edited != rows.end())
         if (const auto found = edited->second.find(row); found != edited->second.end())
             return found->second->values();
@@ -38,8 +38,7 @@ std::span<const float> BlockTrace::table_row(WeightId table, std::int64_t row) c
 }
 
 TensorPtr BlockTrace::edited(TensorId id) const {
-    const auto weight = is_block_weight(id) ? weight_of(id) : std::nullopt;
-    const auto changed = weight ? rows.find(*weight) : rows.end();
+    const auto changed = is_block_weight(id) ? rows.find(id) : rows.end();
     return changed == rows.end() ? find(id) : with_rows(find(id), changed->second);
 }
 

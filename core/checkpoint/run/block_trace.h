@@ -25,7 +25,7 @@ struct BlockTrace {
     std::array<TensorPtr, tensor_count> tensors;
     WeightSet weights; ///< that they were computed with, edits included; of tables the checkpoint's
     WeightSet own;     ///< the checkpoint's
-    std::map<WeightId, TableRows> rows = {};   ///< of tables, those that edits changed; none is empty
+    std::map<TensorId, TableRows> rows = {};   ///< of tables, those that edits changed; none is empty
     std::vector<PatchedRows> patched = {};     ///< see LayerEdits
     std::shared_ptr<const ModelConfig> config; ///< of the stack
     std::shared_ptr<const ModelStages> stages; ///< of the whole model
@@ -57,7 +57,7 @@ struct BlockTrace {
     /// Of a weight around attention, which must be there: the checkpoint's own number.
     float own_value(TensorId weight, const Index& at) const;
     /// The row of a table that is there, with its edits: its numbers.
-    std::span<const float> table_row(WeightId table, std::int64_t row) const;
+    std::span<const float> table_row(TensorId table, std::int64_t row) const;
 };
 using BlockTracePtr = std::shared_ptr<const BlockTrace>;
 

@@ -16,8 +16,8 @@ float fraction_of(const BlockTrace& block, const Tensor& row, std::int64_t exper
     const Tensor& routing = *block[TensorId::routing];
     if (const float used = routing.at(0, token, expert); used > 0)
         return used;
-    const Tensor& W = *block.weights[WeightId::router];
-    const TensorPtr b = block.weights[WeightId::router_bias];
+    const Tensor& W = *block.weights[TensorId::W_router];
+    const TensorPtr b = block.weights[TensorId::b_router];
     double number = b == nullptr ? 0.0 : static_cast<double>(b->values()[static_cast<std::size_t>(expert)]);
     for (std::int64_t c = 0; c < row.count(); ++c)
         number += static_cast<double>(row.data()[c]) * static_cast<double>(W.at(c, expert));
@@ -46,17 +46,17 @@ ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std:
             number *= out.input_scale;
     }
     cpu::CpuDense cpu;
-    const auto times = [&](WeightId weight, WeightId bias) {
+    const auto times = [&](TensorId weight, TensorId bias) {
         return cpu.multiply(row, *block.weights.row(weight, expert), block.weights.row(bias, expert).get(),
                             cancel);
     };
-    const auto gate = times(WeightId::experts_gate, WeightId::experts_gate_bias),
-               in = times(WeightId::experts_in, WeightId::experts_in_bias);
+    const auto gate = times(TensorId::expert_W_gate, TensorId::expert_b_gate),
+               in = times(TensorId::expert_W_in, TensorId::expert_b_in);
     out.gate.assign(gate->values().begin(), gate->values().end());
     out.in.assign(in->values().begin(), in->values().end());
     cpu::open_gates(cpu, in->values(), gate->values(), block.stages->expert_gate(block.place), cancel);
     out.act.assign(in->values().begin(), in->values().end());
-    out.adds = row_lengths(*block.weights.row(WeightId::experts_out, expert));
+    out.adds = row_lengths(*block.weights.row(TensorId::expert_W_out, expert));
     std::ranges::transform(out.adds, out.act, out.adds.begin(),
                            [](float length, float act) { return length * std::abs(act); });
     return out;

@@ -82,13 +82,12 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
     if (has_head)
         ends->head_in = numbers->part(captures.back());
     (*ends)[TensorId::resid_in] = stream(first);
-    for (std::size_t id = 0; id < weight_count; ++id)
-        if (const auto weight = static_cast<WeightId>(id);
-            !is_per_layer(weight) && weight != WeightId::layer_table) // large, and shown nowhere
-            ends->own.tensors[id] = part.weight(static_cast<WeightId>(id));
+    for (const TensorId weight : weights_around)
+        if (weight != TensorId::layer_table) // large, and shown nowhere
+            ends->own[weight] = part.weight(weight);
     ends->weights = with_edits(ends->own, edits_of(edits, last));
-    for (std::size_t id = 0; id < weight_count; ++id)
-        if (const auto table = static_cast<WeightId>(id); is_table(table) && !is_per_layer(table))
+    for (const TensorId table : weights_around)
+        if (is_table(table))
             if (const TableRows* const rows = edited_rows(sizes, edits, table, last))
                 ends->rows[table] = *rows;
     return ends;

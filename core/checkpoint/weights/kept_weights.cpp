@@ -33,7 +33,7 @@ WeightSet KeptWeights::all(const std::function<WeightSet()>& read) {
     return set;
 }
 
-TensorPtr KeptWeights::one(WeightId id, const std::function<TensorPtr()>& read) {
+TensorPtr KeptWeights::one(TensorId id, const std::function<TensorPtr()>& read) {
     const std::scoped_lock lock(mutex_);
     const auto at = static_cast<std::size_t>(id);
     TensorPtr tensor;

@@ -19,7 +19,7 @@ public:
     /// All of a layer; `read` is called when one of its tensors is no longer in memory.
     WeightSet all(const std::function<WeightSet()>& read);
     /// One tensor; `read` may return null.
-    TensorPtr one(WeightId id, const std::function<TensorPtr()>& read);
+    TensorPtr one(TensorId id, const std::function<TensorPtr()>& read);
 
 private:
     bool recall(std::size_t weight, TensorPtr& tensor) const;
@@ -27,8 +27,8 @@ private:
 
     bool always_ = false;
     std::mutex mutex_;
-    std::array<std::weak_ptr<const Tensor>, weight_count> seen_;
-    std::bitset<weight_count> present_; ///< which tensors `read` gave
+    std::array<std::weak_ptr<const Tensor>, named_count> seen_;
+    std::bitset<named_count> present_; ///< which tensors `read` gave
     WeightSet held_;
     bool read_ = false;
 };

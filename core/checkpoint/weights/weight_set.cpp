@@ -27,7 +27,7 @@ TensorPtr with_rows(const TensorPtr& table, const TableRows& rows) {
     return out;
 }
 
-TensorPtr WeightSet::row(WeightId table, std::int64_t i) const {
+TensorPtr WeightSet::row(TensorId table, std::int64_t i) const {
     if (const auto edited = rows.find(table); edited != rows.end())
         if (const auto found = edited->second.find(i); found != edited->second.end())
             return found->second;

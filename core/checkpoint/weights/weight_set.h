@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/weights/weight_id.h"
+#include "core/checkpoint/weights/weights.h"
 #include "core/tensor/tensor.h"
 
 #include <array>
@@ -26,12 +26,12 @@ TensorPtr with_rows(const TensorPtr& table, const TableRows& rows);
 /// The weights of one layer, or of embedding, final norm and head; null where the model has none. In our
 /// convention: matrices (d_in, d_out), tables (rows, D).
 struct WeightSet {
-    std::array<TensorPtr, weight_count> tensors;
-    std::map<WeightId, TableRows> rows = {}; ///< that edits put in place of those of the tensors
-    const TensorPtr& operator[](WeightId id) const { return tensors[static_cast<std::size_t>(id)]; }
-    TensorPtr& operator[](WeightId id) { return tensors[static_cast<std::size_t>(id)]; }
+    std::array<TensorPtr, named_count> tensors; ///< by TensorId
+    std::map<TensorId, TableRows> rows = {};    ///< that edits put in place of those of the tensors
+    const TensorPtr& operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+    TensorPtr& operator[](TensorId id) { return tensors[static_cast<std::size_t>(id)]; }
     /// A row of a table, with its edits; null where the model has no such table.
-    TensorPtr row(WeightId table, std::int64_t i) const;
+    TensorPtr row(TensorId table, std::int64_t i) const;
 };
 
 } // namespace headscope::checkpoint

@@ -162,9 +162,9 @@ TEST_CASE("errors of a model call have the right exit code", "[cli]") {
 TEST_CASE("gains and a patch change the run of a model, the gains on top", "[cli]") {
     const TemporaryFolder folder;
     const checkpoint::Model model = checkpoint::Model::open(models + "gpt2_tiny");
-    const auto W_V = std::make_shared<Tensor>(model.layer(0)[checkpoint::WeightId::W_V]->shape(), 0.01F);
+    const auto W_V = std::make_shared<Tensor>(model.layer(0)[TensorId::W_V]->shape(), 0.01F);
     checkpoint::ModelEdits edits;
-    edits[0].tensors[checkpoint::WeightId::W_V] = W_V;
+    edits[0].tensors[TensorId::W_V] = W_V;
     edits[0].gains = {1, 1, 0.5F, 1};
     checkpoint::save_patch(model, edits, folder.file("patch"));
     const auto logits_of = [&](const std::vector<std::string>& more) {

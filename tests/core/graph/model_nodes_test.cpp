@@ -42,8 +42,8 @@ struct GraphOfModel {
 };
 
 /// " · W + b", with the parameters that the graph has in this layer.
-std::string weighted(const GraphOfModel& one, const std::string& prefix, std::optional<WeightId> weight,
-                     std::optional<WeightId> bias) {
+std::string weighted(const GraphOfModel& one, const std::string& prefix, std::optional<TensorId> weight,
+                     std::optional<TensorId> bias) {
     std::string text;
     for (const auto& [sign, id] : {std::pair(" · ", weight), std::pair(" + ", bias)})
         if (id && one.graph().try_find(prefix + std::string(label_of(*id).name)))
@@ -100,27 +100,27 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
         return sum;
     }
     case mlp_pre:
-        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_in, WeightId::mlp_in_bias);
+        return out + " = " + from[0] + weighted(one, prefix, TensorId::W_in, TensorId::b_in);
     case mlp_gate:
-        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_gate, WeightId::mlp_gate_bias);
+        return out + " = " + from[0] + weighted(one, prefix, TensorId::W_gate, TensorId::b_gate);
     case mlp_act:
         return out + " = " + function + "(" + from[0] + ")" + (from.size() == 1 ? "" : " × " + from[1]);
     case mlp_shared:
-        if (find_row(a.names.body, WeightId::shared_gate) != nullptr)
+        if (find_row(a.names.body, TensorId::shared_gate) != nullptr)
             return out + " = shared_raw × shared_fraction";
-        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_out, WeightId::mlp_out_bias);
+        return out + " = " + from[0] + weighted(one, prefix, TensorId::W_out, TensorId::b_out);
     case mlp_experts:
     case mlp_raw:
     case mlp_out:
         if (stages.is_sum_of_experts(place, id) && a.expert_input.scaled_input)
             return out + " = sum of expert_act[e] · expert_W_out[e] over the chosen experts e";
         if (stages.is_sum_of_experts(place, id))
-            return out + (find_row(a.names.body, WeightId::experts_out_bias) == nullptr
+            return out + (find_row(a.names.body, TensorId::expert_b_out) == nullptr
                               ? " = Σ_e routing[e] · expert_act[e] · expert_W_out[e]"
                               : " = Σ_e routing[e] · (expert_act[e] · expert_W_out[e] + expert_b_out[e])");
         if (from.size() > 1)
             return out + " = " + from[0] + " + " + from[1];
-        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_out, WeightId::mlp_out_bias);
+        return out + " = " + from[0] + weighted(one, prefix, TensorId::W_out, TensorId::b_out);
     case logits: {
         const std::string read = one.graph().try_find("head_norm")     ? "head_norm"
                                  : one.graph().try_find("head_scaled") ? "head_scaled"
@@ -129,7 +129,7 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
                                                                        : "resid_out";
         if (a.logit_cap > 0)
             return out + " = c · tanh(logits_raw ÷ c)";
-        return out + " = " + read + weighted(one, "", WeightId::output_table, WeightId::output_bias);
+        return out + " = " + read + weighted(one, "", TensorId::W_U, TensorId::b_U);
     }
     case probabilities:
         return out + " = softmax(logits)";
@@ -199,14 +199,14 @@ void reorder_heads(std::vector<float>& numbers, const std::vector<std::int64_t>&
         numbers[at] = in_file[at / dk * dk + static_cast<std::size_t>(order[at % dk])];
 }
 
-bool is_rotated(WeightId weight) {
-    using enum WeightId;
+bool is_rotated(TensorId weight) {
+    using enum TensorId;
     constexpr std::array rotated{W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all};
     return std::ranges::find(rotated, weight) != rotated.end();
 }
 
 /// The name under which a file of the model has the tensor.
-std::string name_in_file(const Model& model, const std::string& usual, WeightId weight) {
+std::string name_in_file(const Model& model, const std::string& usual, TensorId weight) {
     if (model.files().find(usual) != nullptr)
         return usual;
     for (const Model* stack : {model.encoder(), &model})
@@ -356,14 +356,14 @@ TEST_CASE("a parameter has its words, and the numbers of the tensor that its att
             INFO(name << " " << node.name);
             REQUIRE(one.built.weights.contains(node.name));
             const WeightPlace& place = one.built.weights.at(node.name);
-            if (const auto id = tensor_of(place.weight))
-                check_words(one, node.name, *id);
+            if (is_editable_weight(place.weight))
+                check_words(one, node.name, place.weight);
             const TensorPtr numbers = leaves(node);
             REQUIRE(numbers != nullptr);
             CHECK(numbers->shape() == node.axes.shape());
             const auto& source = std::get<graph::Parameter>(node.attributes);
             if (source.tensor.empty()) {
-                CHECK(place.weight == WeightId::position_table);
+                CHECK(place.weight == TensorId::W_P);
                 continue;
             }
             if (source.tensor.find("{e}") != std::string::npos) {
@@ -382,10 +382,10 @@ TEST_CASE("a parameter has its words, and the numbers of the tensor that its att
             const Architecture& a = in_stack(one.architecture(), place.place.stack);
             // After those of the latent vector are the rows of the numbers that turn.
             const bool of_latent =
-                a.latent && (place.weight == WeightId::W_K || place.weight == WeightId::W_V);
+                a.latent && (place.weight == TensorId::W_K || place.weight == TensorId::W_V);
             const auto rows = numbers->values().first(static_cast<std::size_t>(
                 of_latent ? a.latent->rank * numbers->shape()[1] : numbers->count()));
-            if (of_latent && place.weight == WeightId::W_K)
+            if (of_latent && place.weight == TensorId::W_K)
                 expected = with_turning_columns(a, expected);
             if (const auto order = rotary_order(a); is_rotated(place.weight) && !order.empty())
                 reorder_heads(expected, order);

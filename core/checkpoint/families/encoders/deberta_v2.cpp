@@ -66,7 +66,7 @@ bool norms_positions(const ConfigReader& reader) {
 }
 
 void add_head(const ConfigReader& reader, Architecture& a) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     const std::string own = "lm_predictions.lm_head.";
@@ -79,25 +79,25 @@ void add_head(const ConfigReader& reader, Architecture& a) {
         a.names.head =
             tensors_of({{own + "dense", linear, E::D, E::D, head_dense, head_dense_bias},
                         {own + "LayerNorm", vector, E::D, E::none, head_norm_weight, head_norm_bias},
-                        {own.substr(0, own.size() - 1), table, E::vocab, E::D, output_table}});
-        a.names.head.push_back({output_bias, own + "bias", vector, E::vocab, E::none});
+                        {own.substr(0, own.size() - 1), table, E::vocab, E::D, W_U}});
+        a.names.head.push_back({b_U, own + "bias", vector, E::vocab, E::none});
         return;
     }
     a.names.head = tensors_of({
         {"cls.predictions.transform.dense", linear, E::D, E::d_embed, head_dense, head_dense_bias},
         {"cls.predictions.transform.LayerNorm", vector, E::d_embed, E::none, head_norm_weight,
          head_norm_bias},
-        {"cls.predictions.decoder", table, E::vocab, E::d_embed, output_table},
+        {"cls.predictions.decoder", table, E::vocab, E::d_embed, W_U},
     });
-    a.names.head.push_back({output_bias, "cls.predictions.bias", vector, E::vocab, E::none});
-    a.names.twins = {{output_bias, "cls.predictions.decoder.bias"}};
+    a.names.head.push_back({b_U, "cls.predictions.bias", vector, E::vocab, E::none});
+    a.names.twins = {{b_U, "cls.predictions.decoder.bias"}};
     // Published files have the newer head and a configuration that does not say so.
     if (a.d_embed == 0)
         for (const auto& [weight, name] : {std::pair(head_dense, "dense.weight"),
                                            {head_dense_bias, "dense.bias"},
                                            {head_norm_weight, "LayerNorm.weight"},
                                            {head_norm_bias, "LayerNorm.bias"},
-                                           {output_bias, "bias"}})
+                                           {b_U, "bias"}})
             a.names.twins.emplace_back(weight, own + name);
 }
 
@@ -106,7 +106,7 @@ void add_head(const ConfigReader& reader, Architecture& a) {
 /// BERT whose scores have terms by content and relative position (He et al. 2021, "DeBERTa"), with buckets of
 /// distances and projections that queries, keys and positions share (He et al. 2023, "DeBERTaV3").
 Architecture read_deberta_v2(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     if (optional_count(reader, "conv_kernel_size") > 0)
@@ -133,47 +133,47 @@ Architecture read_deberta_v2(const ConfigReader& reader) {
         a.map_before_norm = true;
     }
     const std::vector<std::string> kinds = position_kinds(reader);
-    const bool c2p = std::ranges::count(kinds, "c2p") > 0, p2c = std::ranges::count(kinds, "p2c") > 0;
+    const bool has_c2p = std::ranges::count(kinds, "c2p") > 0, has_p2c = std::ranges::count(kinds, "p2c") > 0;
     // The terms count in the scale of the scores even where they are not computed.
     if (!kinds.empty())
-        a.score_scale = 1.0 / std::sqrt(static_cast<double>(a.dk * (1 + (c2p ? 1 : 0) + (p2c ? 1 : 0))));
+        a.score_scale =
+            1.0 / std::sqrt(static_cast<double>(a.dk * (1 + (has_c2p ? 1 : 0) + (has_p2c ? 1 : 0))));
     if (reader.flag("relative_attention", false) && !kinds.empty())
         a.relative =
-            RelativeAttention{.rows = relative_rows(reader, a.max_positions), .c2p = c2p, .p2c = p2c};
+            RelativeAttention{.rows = relative_rows(reader, a.max_positions), .c2p = has_c2p, .p2c = has_p2c};
     a.names = {
         .body = tensors_of({
-            {"embeddings.word_embeddings", table, E::vocab, E::d_embed, word_table},
+            {"embeddings.word_embeddings", table, E::vocab, E::d_embed, W_E},
             {"embeddings.LayerNorm", vector, E::D, E::none, embedding_norm_weight, embedding_norm_bias},
             {"encoder.layer.{l}.attention.self.query_proj", linear, E::D, E::H_dk, W_Q, b_Q},
             {"encoder.layer.{l}.attention.self.key_proj", linear, E::D, E::Hkv_dk, W_K, b_K},
             {"encoder.layer.{l}.attention.self.value_proj", linear, E::D, E::Hkv_dk, W_V, b_V},
             {"encoder.layer.{l}.attention.output.dense", linear, E::H_dk, E::D, W_O, b_O},
             {"encoder.layer.{l}.attention.output.LayerNorm", vector, E::D, E::none, norm1_weight, norm1_bias},
-            {"encoder.layer.{l}.intermediate.dense", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
-            {"encoder.layer.{l}.output.dense", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+            {"encoder.layer.{l}.intermediate.dense", linear, E::D, E::d_ff, W_in, b_in},
+            {"encoder.layer.{l}.output.dense", linear, E::d_ff, E::D, W_out, b_out},
             {"encoder.layer.{l}.output.LayerNorm", vector, E::D, E::none, norm2_weight, norm2_bias},
         }),
         .head = {},
         .prefixes = {"deberta.", ""},
         .not_needed = {"embeddings.position_ids", "pooler.dense.", "mask_predictions."}};
     if (a.position_rows > 0)
-        a.names.add({{"embeddings.position_embeddings", table, E::positions, E::d_embed, position_table}});
+        a.names.add({{"embeddings.position_embeddings", table, E::positions, E::d_embed, W_P}});
     else
         a.names.not_needed.emplace_back("embeddings.position_embeddings.");
     if (a.token_types > 0)
-        a.names.add(
-            {{"embeddings.token_type_embeddings", table, E::token_types, E::d_embed, token_type_table}});
+        a.names.add({{"embeddings.token_type_embeddings", table, E::token_types, E::d_embed, W_type}});
     if (a.d_embed > 0)
         a.names.add({{"embeddings.embed_proj", linear, E::d_embed, E::D, embedding_map}});
     if (a.relative) {
-        a.names.add({{"encoder.rel_embeddings", table, E::distances, E::D, rel_table}});
+        a.names.add({{"encoder.rel_embeddings", table, E::distances, E::D, W_R}});
         if (norms_positions(reader))
             a.names.add({{"encoder.LayerNorm", vector, E::D, E::none, rel_norm_weight, rel_norm_bias}});
         const std::string self = "encoder.layer.{l}.attention.self.";
         const bool shared = reader.flag("share_att_key", false);
-        if (c2p && !shared)
+        if (has_c2p && !shared)
             a.names.add({{self + "pos_key_proj", linear, E::D, E::Hkv_dk, W_KR, b_KR}});
-        if (p2c && !shared)
+        if (has_p2c && !shared)
             a.names.add({{self + "pos_query_proj", linear, E::D, E::H_dk, W_QR, b_QR}});
     } else {
         a.names.not_needed.emplace_back("encoder.rel_embeddings.");

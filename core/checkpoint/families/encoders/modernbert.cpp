@@ -7,7 +7,7 @@ namespace headscope::checkpoint {
 /// An encoder with norms before its branches, rotary positions, and windows in most layers (Warner et al.
 /// 2024).
 Architecture read_modernbert(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a =
@@ -49,9 +49,9 @@ Architecture read_modernbert(const ConfigReader& reader) {
                       tr("modernbert.false_kind_computed_here", "false, the only kind computed here"));
     const bool attention = reader.flag("attention_bias", false), norm = reader.flag("norm_bias", false),
                dense = reader.flag("classifier_bias", false);
-    const auto bias = [](bool has, WeightId id) { return has ? std::optional(id) : std::nullopt; };
+    const auto bias = [](bool has, TensorId id) { return has ? std::optional(id) : std::nullopt; };
     a.names = {.body = tensors_of({
-                   {"embeddings.tok_embeddings", table, E::vocab, E::D, word_table},
+                   {"embeddings.tok_embeddings", table, E::vocab, E::D, W_E},
                    {"embeddings.norm", vector, E::D, E::none, embedding_norm_weight,
                     bias(norm, embedding_norm_bias)},
                    {"final_norm", vector, E::D, E::none, final_norm_weight, bias(norm, final_norm_bias)},
@@ -60,13 +60,12 @@ Architecture read_modernbert(const ConfigReader& reader) {
                    {"layers.{l}.attn.Wo", linear, E::H_dk, E::D, W_O, bias(attention, b_O)},
                    {"layers.{l}.mlp_norm", vector, E::D, E::none, norm2_weight, bias(norm, norm2_bias)},
                    {"layers.{l}.mlp.Wi", linear, E::D, E::two_d_ff, mlp_gate_in},
-                   {"layers.{l}.mlp.Wo", linear, E::d_ff, E::D, mlp_out},
+                   {"layers.{l}.mlp.Wo", linear, E::d_ff, E::D, W_out},
                }),
                .head = tensors_of({
                    {"head.dense", linear, E::D, E::D, head_dense, bias(dense, head_dense_bias)},
                    {"head.norm", vector, E::D, E::none, head_norm_weight, bias(norm, head_norm_bias)},
-                   {"decoder", table, E::vocab, E::D, output_table,
-                    bias(reader.flag("decoder_bias", true), output_bias)},
+                   {"decoder", table, E::vocab, E::D, W_U, bias(reader.flag("decoder_bias", true), b_U)},
                }),
                .prefixes = {"model.", ""},
                .not_needed = {"rotary_emb.inv_freq"}};

@@ -5,7 +5,7 @@ namespace headscope::checkpoint {
 namespace {
 
 Architecture read_roberta_like(const ConfigReader& reader, const char* family, std::int64_t vocab) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
     Architecture a = read_bert_like(reader, family,
@@ -19,10 +19,10 @@ Architecture read_roberta_like(const ConfigReader& reader, const char* family, s
     a.names.head = tensors_of({
         {"lm_head.dense", linear, E::D, E::D, head_dense, head_dense_bias},
         {"lm_head.layer_norm", vector, E::D, E::none, head_norm_weight, head_norm_bias},
-        {"lm_head.decoder", table, E::vocab, E::D, output_table},
+        {"lm_head.decoder", table, E::vocab, E::D, W_U},
     });
-    a.names.head.push_back({output_bias, "lm_head.bias", vector, E::vocab, E::none});
-    a.names.twins = {{output_bias, "lm_head.decoder.bias"}};
+    a.names.head.push_back({b_U, "lm_head.bias", vector, E::vocab, E::none});
+    a.names.twins = {{b_U, "lm_head.decoder.bias"}};
     a.names.not_needed = {"embeddings.position_ids", "pooler.dense."};
     return a;
 }

@@ -22,15 +22,15 @@ struct DeepseekLike {
 
 /// Names of latent attention in place of Llama's W_Q, W_K and W_V.
 void name_latent(bool biased, Architecture& a) {
-    using enum WeightId;
+    using enum TensorId;
     using enum Layout;
     using E = Extent;
-    const auto bias = [&](WeightId id) { return biased ? std::optional(id) : std::nullopt; };
-    const char* const q =
+    const auto bias = [&](TensorId id) { return biased ? std::optional(id) : std::nullopt; };
+    const char* const queries =
         a.latent->query_rank > 0 ? "layers.{l}.self_attn.q_b_proj" : "layers.{l}.self_attn.q_proj";
     a.names.drop({W_Q, W_K, W_V, W_O, b_O});
     a.names.add({
-        {q, linear, E::Dq, E::H_dk, W_Q},
+        {queries, linear, E::Dq, E::H_dk, W_Q},
         {"layers.{l}.self_attn.kv_a_proj_with_mqa", linear, E::D, E::latent_down, W_DKV, bias(b_DKV)},
         {"layers.{l}.self_attn.kv_a_layernorm", vector, E::latent, E::none, kv_latent_norm},
         {"layers.{l}.self_attn.kv_b_proj", linear, E::latent, E::latent_up, W_UKV},
@@ -182,7 +182,7 @@ Architecture read_deepseek_v3(const ConfigReader& reader) {
     a.route.sum_to_one = reader.flag("norm_topk_prob", true);
     a.route.best_of_group = 2;
     read_groups(reader, 8, 4, a);
-    const TensorName choice_bias{.weight = WeightId::router_choice_bias,
+    const TensorName choice_bias{.weight = TensorId::router_choice_bias,
                                  .name = "layers.{l}.mlp.gate.e_score_correction_bias",
                                  .layout = Layout::vector,
                                  .in = Extent::experts,

@@ -23,7 +23,7 @@ RopeScaling usual_scaling() {
 
 /// Llama's frame with a sink in every head, and in place of each MLP a mixture of experts.
 Architecture read_gpt_oss(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using E = Extent;
     const bool biased = reader.flag("attention_bias", true);
     Architecture a = read_llama_like(reader,
@@ -52,16 +52,16 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
                            : "num_experts_per_tok";
     a.route.used = used_experts(reader, used, 4, a.experts);
     a.expert_gate = {.function = graph::Function::gelu_quick, .limit = 7.0, .offset = 1.0};
-    a.names.drop({mlp_gate, mlp_in, mlp_out});
-    a.names.add({{"layers.{l}.mlp.router", Layout::linear, E::D, E::experts, router, router_bias}});
+    a.names.drop({W_gate, W_in, W_out});
+    a.names.add({{"layers.{l}.mlp.router", Layout::linear, E::D, E::experts, W_router, b_router}});
     const std::string experts = "layers.{l}.mlp.experts.";
     for (const TensorName& row : {
              TensorName{sink, "layers.{l}.self_attn.sinks", Layout::vector, E::H, E::none},
              TensorName{experts_gate_in, experts + "gate_up_proj", Layout::experts, E::D, E::two_d_expert},
              TensorName{experts_gate_in_bias, experts + "gate_up_proj_bias", Layout::expert_vectors,
                         E::two_d_expert, E::none},
-             TensorName{experts_out, experts + "down_proj", Layout::experts, E::d_expert, E::D},
-             TensorName{experts_out_bias, experts + "down_proj_bias", Layout::expert_vectors, E::D, E::none},
+             TensorName{expert_W_out, experts + "down_proj", Layout::experts, E::d_expert, E::D},
+             TensorName{expert_b_out, experts + "down_proj_bias", Layout::expert_vectors, E::D, E::none},
          })
         a.names.body.push_back(row);
     return a;

@@ -36,7 +36,7 @@ Architecture read_granite(const ConfigReader& reader) {
 
 /// Granite with a mixture of experts in place of each MLP; the gate's rows of a tensor come first.
 Architecture read_granitemoe(const ConfigReader& reader) {
-    using enum WeightId;
+    using enum TensorId;
     using E = Extent;
     Architecture a = read_granite_like(reader, "granitemoe", false);
     a.experts = reader.size("num_local_experts", 8);
@@ -44,13 +44,13 @@ Architecture read_granitemoe(const ConfigReader& reader) {
     a.route.used = used_experts(reader, "num_experts_per_tok", 2, a.experts);
     a.expert_gate_in = GatePacking::gate_first;
     a.expert_gate = {.function = a.activation};
-    a.names.drop({mlp_gate, mlp_in, mlp_out});
+    a.names.drop({W_gate, W_in, W_out});
     const std::string mixture = "layers.{l}.block_sparse_moe.";
     for (const TensorName& row :
-         {TensorName{router, mixture + "router.layer.weight", Layout::linear, E::D, E::experts},
+         {TensorName{W_router, mixture + "router.layer.weight", Layout::linear, E::D, E::experts},
           TensorName{experts_gate_in, mixture + "input_linear.weight", Layout::experts_linear, E::D,
                      E::two_d_expert},
-          TensorName{experts_out, mixture + "output_linear.weight", Layout::experts_linear, E::d_expert,
+          TensorName{expert_W_out, mixture + "output_linear.weight", Layout::experts_linear, E::d_expert,
                      E::D}})
         a.names.body.push_back(row);
     return a;

@@ -75,7 +75,7 @@ void name_feed_forward(NameMap& names) {
 /// Experts of one tensor each for gates and inputs, and for outputs, and an MLP for all tokens of their
 /// width.
 void read_experts(const ConfigReader& reader, Architecture& a) {
-    using enum WeightId;
+    using enum TensorId;
     using E = Extent;
     a.experts = reader.size("num_local_experts", 16);
     a.d_expert = a.d_shared = reader.size("intermediate_size", 8192);
@@ -88,10 +88,10 @@ void read_experts(const ConfigReader& reader, Architecture& a) {
                  .out = "",
                  .shared = "feed_forward.shared_expert"},
                 a);
-    a.names.drop({experts_gate, experts_in, experts_out});
+    a.names.drop({expert_W_gate, expert_W_in, expert_W_out});
     a.expert_gate_in = GatePacking::gate_first;
     const std::string experts = "layers.{l}.feed_forward.experts.";
-    const auto add = [&](WeightId weight, const std::string& name, Extent in, Extent out) {
+    const auto add = [&](TensorId weight, const std::string& name, Extent in, Extent out) {
         a.names.body.push_back({.weight = weight,
                                 .name = experts + name,
                                 .layout = Layout::experts,
@@ -100,7 +100,7 @@ void read_experts(const ConfigReader& reader, Architecture& a) {
                                 .layers = InLayers::mixtures});
     };
     add(experts_gate_in, "gate_up_proj", E::D, E::two_d_expert);
-    add(experts_out, "down_proj", E::d_expert, E::D);
+    add(expert_W_out, "down_proj", E::d_expert, E::D);
 }
 
 } // namespace

@@ -82,10 +82,10 @@ TEST_CASE("the edits of a comparison compute what the other checkpoint computes"
     REQUIRE(comparison.edits.size() == 2);
     const checkpoint::LayerEdits& first = comparison.edits.at(0);
     REQUIRE(first.tensors.size() == 1);
-    CHECK(first.tensors.begin()->first == checkpoint::WeightId::W_Q);
-    REQUIRE(first.rows.at(checkpoint::WeightId::word_table).size() == 1);
-    CHECK(first.rows.at(checkpoint::WeightId::word_table).begin()->first == 7);
-    CHECK(comparison.edits.at(1).tensors.begin()->first == checkpoint::WeightId::mlp_in);
+    CHECK(first.tensors.begin()->first == TensorId::W_Q);
+    REQUIRE(first.rows.at(TensorId::W_E).size() == 1);
+    CHECK(first.rows.at(TensorId::W_E).begin()->first == 7);
+    CHECK(comparison.edits.at(1).tensors.begin()->first == TensorId::W_in);
 }
 
 TEST_CASE("changed tensors are listed by their relative norm, with the parameter that they hold", "[diff]") {
@@ -221,7 +221,7 @@ TEST_CASE("an adapter whose base is not on this machine is compared with A, and 
     CHECK(comparison.changed[0].difference.numbers.difference == Approx(0.0625 * std::sqrt(32.0 * 8.0)));
     REQUIRE(comparison.edits.size() == 1);
     CHECK(comparison.edits.at(1).tensors.size() == 1);
-    CHECK(comparison.edits.at(1).tensors.begin()->first == checkpoint::WeightId::W_K);
+    CHECK(comparison.edits.at(1).tensors.begin()->first == TensorId::W_K);
 }
 
 TEST_CASE("edits that do not fit into memory are refused with their size", "[diff]") {

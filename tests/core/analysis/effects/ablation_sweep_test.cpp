@@ -117,7 +117,7 @@ TEST_CASE("a head's mean output is what a bias of the same size would add", "[sw
     const std::vector<double> before = logits_at(*model, {}, 5);
     for (const HeadEffect& effect : effects) {
         CHECK(effect.place == AttentionPlace{Stack::own, 1});
-        const TensorPtr own = model->layer(1)[WeightId::b_O];
+        const TensorPtr own = model->layer(1)[TensorId::b_O];
         const auto bias = std::make_shared<Tensor>(own->shape(), own->values());
         for (std::int64_t d = 0; d < config.D; ++d) {
             double mean = 0;
@@ -128,7 +128,7 @@ TEST_CASE("a head's mean output is what a bias of the same size would add", "[sw
         LayerEdits edits;
         edits.gains.assign(static_cast<std::size_t>(config.H), 1.0F);
         edits.gains[static_cast<std::size_t>(effect.head)] = 0;
-        edits.tensors[WeightId::b_O] = bias;
+        edits.tensors[TensorId::b_O] = bias;
         CHECK(effect.divergence ==
               Approx(divergence(before, logits_at(*model, {{1, edits}}, 5))).margin(2e-6).epsilon(1e-3));
     }

@@ -7,7 +7,6 @@
 
 using namespace headscope;
 using namespace headscope::analysis;
-using checkpoint::WeightId;
 
 namespace {
 
@@ -35,10 +34,10 @@ TEST_CASE("heads compose as the products of their whole matrices say", "[composi
             const auto matrices = [&](const analysis::HeadPlace& head) {
                 const checkpoint::WeightSet w = model.layer(head.layer);
                 const std::int64_t kv = head.head / (a.H / a.Hkv);
-                const Matrix OV = part(w[WeightId::W_V], false, kv * a.dk, a.dk) *
-                                  part(w[WeightId::W_O], true, head.head * a.dk, a.dk);
-                const Matrix QK = part(w[WeightId::W_Q], false, head.head * a.dk, a.dk) *
-                                  part(w[WeightId::W_K], false, kv * a.dk, a.dk).transpose();
+                const Matrix OV = part(w[TensorId::W_V], false, kv * a.dk, a.dk) *
+                                  part(w[TensorId::W_O], true, head.head * a.dk, a.dk);
+                const Matrix QK = part(w[TensorId::W_Q], false, head.head * a.dk, a.dk) *
+                                  part(w[TensorId::W_K], false, kv * a.dk, a.dk).transpose();
                 return std::pair(OV, QK);
             };
             const Matrix OV = matrices(one.from).first;

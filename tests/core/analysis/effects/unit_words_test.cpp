@@ -13,7 +13,7 @@ using namespace headscope::test;
 
 namespace {
 
-using W = WeightId;
+using W = TensorId;
 
 ModelRunPtr run_of_three(const std::string& name, const ModelEdits& edits = {}) {
     const auto model = std::make_shared<const Model>(Model::open(test_data("/models/") + name));
@@ -34,13 +34,13 @@ std::vector<double> by_definition(const Model& model, std::int64_t n, std::int64
     std::vector<double> row(D);
     double mean = 0;
     for (std::size_t d = 0; d < D; ++d) {
-        row[d] = layer[W::mlp_out]->data()[static_cast<std::size_t>(unit) * D + d];
+        row[d] = layer[W::W_out]->data()[static_cast<std::size_t>(unit) * D + d];
         if (a.norms.after_branch)
             row[d] *= layer[W::norm2_after_weight]->data()[d];
         mean += row[d] / static_cast<double>(D);
     }
     std::vector<double> logits;
-    const TensorPtr table = model.weight(W::output_table), gamma = model.weight(W::final_norm_weight);
+    const TensorPtr table = model.weight(W::W_U), gamma = model.weight(W::final_norm_weight);
     for (std::int64_t id = 0; id < a.vocab; ++id) {
         double sum = 0;
         for (std::size_t d = 0; d < D; ++d)
@@ -93,7 +93,7 @@ TEST_CASE("a unit's words follow edits of its row and of the final norm") {
     };
     const auto own = raised({});
     const Model& model = plain->model();
-    const auto by_row = raised({{0, {{{W::mlp_out, twice(*model.layer(0)[W::mlp_out], 3 * 32, 32)}}, {}}}});
+    const auto by_row = raised({{0, {{{W::W_out, twice(*model.layer(0)[W::W_out], 3 * 32, 32)}}, {}}}});
     const auto by_norm =
         raised({{1, {{{W::final_norm_weight, twice(*model.weight(W::final_norm_weight), 0, 32)}}, {}}}});
     for (const auto& word : {by_row, by_norm}) {

@@ -54,11 +54,11 @@ TEST_CASE("a head whose output matrix is turned round copies as much as it held 
     REQUIRE(plain.size() == 1);
     REQUIRE(plain[0].size() == 8);
     CHECK(plain[0][2] != 0.0);
-    const TensorPtr W_O = tiny->model->layer(1)[checkpoint::WeightId::W_O];
+    const TensorPtr W_O = tiny->model->layer(1)[TensorId::W_O];
     const auto turned = std::make_shared<Tensor>(W_O->shape(), W_O->values());
     std::ranges::transform(turned->values(), turned->data(), std::negate<>());
     checkpoint::ModelEdits edits;
-    edits[1].tensors[checkpoint::WeightId::W_O] = turned;
+    edits[1].tensors[TensorId::W_O] = turned;
     const auto back = ov_copying(*tiny->model, edits, {1}, Progress());
     for (std::size_t h = 0; h < 8; ++h)
         CHECK(back[0][h] == Approx(-plain[0][h]).margin(1e-6));

@@ -210,9 +210,9 @@ TEST_CASE("OPT's norms stand before or after, and what its larger kin have is re
     CHECK(before.position_rows == 2050);
     CHECK(before.longest_text == 2048);
     CHECK_THAT(family_fault("opt", {{"word_embed_proj_dim", 512}}), Contains("word_embed_proj_dim is 512"));
-    CHECK(find_row(before.names.body, WeightId::final_norm_weight) != nullptr);
+    CHECK(find_row(before.names.body, TensorId::final_norm_weight) != nullptr);
     const Architecture bare = family("opt", {{"layer_norm_elementwise_affine", false}});
-    for (const WeightId norm : {WeightId::norm1_weight, WeightId::norm2_bias, WeightId::final_norm_weight})
+    for (const TensorId norm : {TensorId::norm1_weight, TensorId::norm2_bias, TensorId::final_norm_weight})
         CHECK(find_row(bare.names.body, norm) == nullptr);
 }
 
@@ -228,8 +228,8 @@ TEST_CASE("the generations of Falcon differ in key heads, norms and residual") {
     CHECK((second.Hkv == 1 && second.qkv == QkvPacking::side_by_side &&
            second.residual == Residual::parallel_one_norm));
     CHECK((third.Hkv == 2 && third.qkv == QkvPacking::by_head && third.residual == Residual::parallel));
-    CHECK(find_row(second.names.body, WeightId::norm2_weight) == nullptr);
-    CHECK(find_row(third.names.body, WeightId::norm2_weight)->name == "h.{l}.ln_mlp.weight");
+    CHECK(find_row(second.names.body, TensorId::norm2_weight) == nullptr);
+    CHECK(find_row(third.names.body, TensorId::norm2_weight)->name == "h.{l}.ln_mlp.weight");
     CHECK(with({{"alibi", true}}).alibi == Alibi::before_scale_bfloat16);
 }
 
@@ -319,22 +319,22 @@ TEST_CASE("Cohere 2 and EXAONE 4 turn queries and keys only in layers with a win
 TEST_CASE("GLM 4 has norms on both sides of each branch, and EXAONE 4 behind it alone") {
     const Architecture glm = family("glm4"), exaone = family("exaone4");
     CHECK((glm.norms.before && glm.norms.after_branch && glm.rotary_width == 64));
-    CHECK(find_row(glm.names.body, WeightId::b_O) == nullptr);
-    CHECK(find_row(family("glm4", {{"attention_bias", false}}).names.body, WeightId::b_Q) == nullptr);
+    CHECK(find_row(glm.names.body, TensorId::b_O) == nullptr);
+    CHECK(find_row(family("glm4", {{"attention_bias", false}}).names.body, TensorId::b_Q) == nullptr);
     CHECK((!exaone.norms.before && exaone.norms.after_branch && exaone.qk_norm == QkNorm::per_head));
-    CHECK(find_row(exaone.names.body, WeightId::norm1_weight) == nullptr);
+    CHECK(find_row(exaone.names.body, TensorId::norm1_weight) == nullptr);
 }
 
 TEST_CASE("Nemotron's biases are optional, and its MLP has no gate") {
-    const auto has = [](const Architecture& a, WeightId id) { return find_row(a.names.body, id) != nullptr; };
+    const auto has = [](const Architecture& a, TensorId id) { return find_row(a.names.body, id) != nullptr; };
     const Architecture bare = family("nemotron"),
                        biased = family("nemotron", {{"attention_bias", true}, {"mlp_bias", true}});
-    for (const WeightId id : {WeightId::b_Q, WeightId::b_O, WeightId::mlp_in_bias, WeightId::mlp_out_bias}) {
+    for (const TensorId id : {TensorId::b_Q, TensorId::b_O, TensorId::b_in, TensorId::b_out}) {
         CHECK_FALSE(has(bare, id));
         CHECK(has(biased, id));
     }
-    CHECK_FALSE((has(bare, WeightId::mlp_gate) || has(biased, WeightId::mlp_gate_bias)));
-    CHECK((is_layer_norm(bare.norm) && adds_one(bare.norm) && has(bare, WeightId::norm1_bias)));
+    CHECK_FALSE((has(bare, TensorId::W_gate) || has(biased, TensorId::b_gate)));
+    CHECK((is_layer_norm(bare.norm) && adds_one(bare.norm) && has(bare, TensorId::norm1_bias)));
     CHECK((bare.Hkv == 48 && bare.rotary_width == 64 && bare.activation == graph::Function::relu_square));
 }
 
@@ -363,12 +363,12 @@ TEST_CASE("MPNet counts positions from row 2 and takes T5's 32 buckets of distan
 
 TEST_CASE("DeBERTa-v2 has the terms by relative position that pos_att_type names") {
     const json both = {{"relative_attention", true}, {"pos_att_type", "P2C | c2p"}};
-    const auto has = [](const Architecture& a, WeightId id) { return find_row(a.names.body, id) != nullptr; };
+    const auto has = [](const Architecture& a, TensorId id) { return find_row(a.names.body, id) != nullptr; };
     const Architecture usual = family("deberta-v2", both);
     CHECK((usual.relative->c2p && usual.relative->p2c));
     CHECK((usual.relative->rows.span == 512 && usual.relative->rows.buckets == 0));
-    CHECK((has(usual, WeightId::W_KR) && has(usual, WeightId::b_QR)));
-    CHECK_FALSE(has(usual, WeightId::rel_norm_weight));
+    CHECK((has(usual, TensorId::W_KR) && has(usual, TensorId::b_QR)));
+    CHECK_FALSE(has(usual, TensorId::rel_norm_weight));
     CHECK(usual.temperature(0) == Approx(std::sqrt(3.0)));
     CHECK(usual.longest_text == 512);
 
@@ -380,15 +380,15 @@ TEST_CASE("DeBERTa-v2 has the terms by relative position that pos_att_type names
                    {"position_biased_input", false}});
     const Architecture v3 = family("deberta-v2", shared);
     CHECK((v3.relative->rows.span == 256 && v3.relative->rows.furthest == 512));
-    CHECK_FALSE((has(v3, WeightId::W_KR) || has(v3, WeightId::W_QR) || v3.position_rows > 0));
-    CHECK(has(v3, WeightId::rel_norm_bias));
+    CHECK_FALSE((has(v3, TensorId::W_KR) || has(v3, TensorId::W_QR) || v3.position_rows > 0));
+    CHECK(has(v3, TensorId::rel_norm_bias));
     CHECK(v3.longest_text > 1'000'000);
 
     // One term alone, and none: the scale counts the terms that are named.
     json one = both;
     one["pos_att_type"] = {"c2p"};
     CHECK((family("deberta-v2", one).relative->c2p && !family("deberta-v2", one).relative->p2c));
-    CHECK_FALSE(has(family("deberta-v2", one), WeightId::W_QR));
+    CHECK_FALSE(has(family("deberta-v2", one), TensorId::W_QR));
     one.erase("relative_attention");
     CHECK_FALSE(family("deberta-v2", one).relative);
     CHECK(family("deberta-v2", one).temperature(0) == Approx(std::sqrt(2.0)));

@@ -127,10 +127,10 @@ TEST_CASE("ELECTRA has no map where its embeddings are as wide as its layers") {
     const json config = {{"model_type", "electra"}, {"hidden_size", 64}, {"embedding_size", 64}};
     const Architecture same = read_architecture(config.dump(), "config.json");
     CHECK((same.d_embed == 0 && same.embed_width() == 64));
-    CHECK(find_row(same.names.body, WeightId::embedding_map) == nullptr);
+    CHECK(find_row(same.names.body, TensorId::embedding_map) == nullptr);
     const Architecture narrow = read_architecture(R"({"model_type": "electra"})", "config.json");
     CHECK((narrow.d_embed == 128 && narrow.D == 256 && narrow.H == 4));
-    CHECK(file_extents(*find_row(narrow.names.body, WeightId::embedding_map), narrow) ==
+    CHECK(file_extents(*find_row(narrow.names.body, TensorId::embedding_map), narrow) ==
           std::vector<std::int64_t>{256, 128});
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("an edited row of narrow embeddings has their width and reaches every 
     const Model model = Model::open(one.folder);
     const std::int64_t id = one.inputs.ids[1];
     ModelEdits edits;
-    edits[0].rows[WeightId::word_table][id] = wavy(Shape{14}, 0.6);
+    edits[0].rows[TensorId::W_E][id] = wavy(Shape{14}, 0.6);
     ForwardOptions options;
     options.edits = edits;
     const ForwardResult run = run_on_cpu(model, one.inputs, options);
@@ -180,20 +180,20 @@ TEST_CASE("an edited row of narrow embeddings has their width and reaches every 
     const std::string name = "albert.embeddings.word_embeddings.weight";
     auto table =
         std::make_shared<Tensor>(changed.tensors.at(name)->shape(), changed.tensors.at(name)->values());
-    std::ranges::copy(edits[0].rows[WeightId::word_table][id]->values(), table->data() + id * 14);
+    std::ranges::copy(edits[0].rows[TensorId::W_E][id]->values(), table->data() + id * 14);
     changed.tensors[name] = table;
     const ForwardResult expected = run_on_cpu(changed.open(), one.inputs, {});
     for (std::int64_t i = 0; i < run.logits->count(); ++i)
         REQUIRE(run.logits->data()[i] == Approx(expected.logits->data()[i]).margin(1e-6));
-    options.edits[0].rows[WeightId::word_table][id] = wavy(Shape{24}, 0.6);
+    options.edits[0].rows[TensorId::W_E][id] = wavy(Shape{24}, 0.6);
     CHECK_THAT(input_error([&] { run_on_cpu(model, one.inputs, options); }), Contains("(14)"));
 }
 
 TEST_CASE("circuits of narrow embeddings go through their map and the head's dense layer") {
     const Model model = Model::open(test_data("/models/albert_tiny"));
     const WeightSet layer = model.layer(1);
-    const TensorPtr words = model.weight(WeightId::word_table), map = model.weight(WeightId::embedding_map),
-                    dense = model.weight(WeightId::head_dense);
+    const TensorPtr words = model.weight(TensorId::W_E), map = model.weight(TensorId::embedding_map),
+                    dense = model.weight(TensorId::head_dense);
     const std::int64_t D = 24, width = 14, dk = 6, head = 2, token = 5, vocab = 72;
     const auto times = [](const std::vector<double>& row, const TensorPtr& matrix, std::int64_t first,
                           std::int64_t count, bool rows) {
@@ -212,24 +212,24 @@ TEST_CASE("circuits of narrow embeddings go through their map and the head's den
     for (std::int64_t c = 0; c < width; ++c)
         e.push_back(value(words, token, c));
     e = times(e, map, 0, D, false);
-    const std::vector<double> v = times(e, layer[WeightId::W_V], head * dk, dk, false);
+    const std::vector<double> v = times(e, layer[TensorId::W_V], head * dk, dk, false);
     std::vector<double> written(static_cast<std::size_t>(D), 0.0);
     for (std::int64_t d = 0; d < D; ++d)
         for (std::int64_t c = 0; c < dk; ++c)
             written[static_cast<std::size_t>(d)] +=
-                v[static_cast<std::size_t>(c)] * value(layer[WeightId::W_O], head * dk + c, d);
+                v[static_cast<std::size_t>(c)] * value(layer[TensorId::W_O], head * dk + c, d);
     const std::vector<double> logits = times(times(written, dense, 0, width, false), words, 0, vocab, true);
     const analysis::VocabularyCircuit circuit = analysis::vocabulary_circuit(
         model, {}, 1, head, token, analysis::TokenVector::embedding, 1, Progress());
     const auto best = std::ranges::max_element(logits);
     CHECK(circuit.promoted.front().id == best - logits.begin());
     CHECK(circuit.promoted.front().value == Approx(*best).epsilon(1e-4));
-    const std::vector<double> q = times(e, layer[WeightId::W_Q], head * dk, dk, false);
+    const std::vector<double> q = times(e, layer[TensorId::W_Q], head * dk, dk, false);
     std::vector<double> wanted(static_cast<std::size_t>(D), 0.0);
     for (std::int64_t d = 0; d < D; ++d)
         for (std::int64_t c = 0; c < dk; ++c)
             wanted[static_cast<std::size_t>(d)] += q[static_cast<std::size_t>(c)] *
-                                                   value(layer[WeightId::W_K], d, head * dk + c) /
+                                                   value(layer[TensorId::W_K], d, head * dk + c) /
                                                    std::sqrt(static_cast<double>(dk));
     const std::vector<double> keys = times(times(wanted, map, 0, width, true), words, 0, vocab, true);
     const auto key = std::ranges::max_element(keys);

@@ -151,15 +151,13 @@ TEST_CASE("a LoRA adapter is shown as edits of its base, which compute the same"
         for (std::int64_t n = 0; n < base.architecture().layers; ++n) {
             const WeightSet edited = with_edits(base.layer(n), edits_of(opened.edits, n)),
                             whole = adapted.layer(n);
-            for (std::size_t w = 0; w < weight_count; ++w) {
-                const auto id = static_cast<WeightId>(w);
+            for (const TensorId id : all_weights)
                 if (whole[id] != nullptr)
                     CHECK(same_bits(
                         *(edited.rows.contains(id) ? with_rows(edited[id], edited.rows.at(id)) : edited[id]),
                         *whole[id]));
-            }
         }
-        for (const WeightId id : {WeightId::word_table, WeightId::output_table})
+        for (const TensorId id : {TensorId::W_E, TensorId::W_U})
             if (const TensorPtr whole = adapted.weight(id)) {
                 const TableRows* const rows =
                     edited_rows(base.architecture(), opened.edits, id, base.architecture().layers - 1);

@@ -55,8 +55,8 @@ TEST_CASE("a GGUF file is opened as a model, with its tokenizer and the tokens t
     // "\u2581a" and "b" merge before "a" and "b" would: its score is the higher one.
     CHECK(prompt_inputs(*opened, "ab").ids == std::vector<std::int64_t>{1, 9});
     CHECK(prompt_inputs(*opened, "A").ids == std::vector<std::int64_t>{1, 4, 3});
-    CHECK(opened->model->weight(WeightId::word_table)->shape() == Shape{12, 8});
-    CHECK(opened->model->layer(0)[WeightId::W_K]->shape() == Shape{8, 4});
+    CHECK(opened->model->weight(TensorId::W_E)->shape() == Shape{12, 8});
+    CHECK(opened->model->layer(0)[TensorId::W_K]->shape() == Shape{8, 4});
 }
 
 TEST_CASE("what a GGUF file says and the program does not know is refused by its name") {

@@ -94,7 +94,7 @@ TEST_CASE("the MLP after a cross-attention is named by the layer of the decoder"
     CHECK(stages.name({Stack::own, -1}, TensorId::logits) == "logits");
     CHECK(stages.has({Stack::cross, 1}, TensorId::mlp_act));
     CHECK_FALSE(stages.has({Stack::own, 1}, TensorId::mlp_act));
-    CHECK(stages.norm({Stack::cross, 1}, TensorId::norm2)->weight == WeightId::norm2_weight);
+    CHECK(stages.norm({Stack::cross, 1}, TensorId::norm2)->weight == TensorId::norm2_weight);
 }
 
 TEST_CASE("a norm of a sum is a state of the residual stream, and a norm before a branch is not",

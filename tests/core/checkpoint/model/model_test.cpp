@@ -423,7 +423,7 @@ TEST_CASE("computed positions of XGLM have fairseq's frequencies and none for th
     Changed changed("xglm_tiny");
     changed.config["pad_token_id"] = 5;
     const TemporaryFolder folder;
-    const TensorPtr table = changed.open(folder).weight(WeightId::position_table);
+    const TensorPtr table = changed.open(folder).weight(TensorId::W_P);
     REQUIRE(table->shape() == Shape{42, 24});
     for (std::int64_t c = 0; c < 24; ++c) {
         CHECK(table->at(5, c) == 0.0F);

@@ -44,8 +44,8 @@ std::shared_ptr<Tensor> copy_of(const TensorPtr& tensor) {
 /// Edits a few numbers of W_Q, all of W_O, the sign of a zero, and head gains of two layers.
 ModelEdits some_edits(const Model& model) {
     const WeightSet first = model.layer(0), second = model.layer(1);
-    const auto W_Q = copy_of(first[WeightId::W_Q]), W_O = copy_of(second[WeightId::W_O]),
-               W_K = copy_of(second[WeightId::W_K]);
+    const auto W_Q = copy_of(first[TensorId::W_Q]), W_O = copy_of(second[TensorId::W_O]),
+               W_K = copy_of(second[TensorId::W_K]);
     W_Q->data()[5] = 1e-42F;
     W_Q->data()[W_Q->count() - 1] = -0.1F;
     W_Q->data()[0] = -0.0F;
@@ -53,9 +53,9 @@ ModelEdits some_edits(const Model& model) {
         number = 0.3F * number + 0.01F;
     W_K->data()[7] += 1;
     ModelEdits edits;
-    edits[0].tensors[WeightId::W_Q] = W_Q;
-    edits[1].tensors[WeightId::W_O] = W_O;
-    edits[1].tensors[WeightId::W_K] = W_K;
+    edits[0].tensors[TensorId::W_Q] = W_Q;
+    edits[1].tensors[TensorId::W_O] = W_O;
+    edits[1].tensors[TensorId::W_K] = W_K;
     edits[1].gains.assign(static_cast<std::size_t>(model.architecture().H), 1.0F);
     edits[1].gains.back() = 0.1F;
     return edits;
@@ -66,21 +66,21 @@ ModelEdits some_edits(const Model& model) {
 ModelEdits more_edits(const Model& model) {
     ModelEdits edits = some_edits(model);
     const std::int64_t last = model.architecture().layers - 1;
-    for (const auto& [n, id] : {std::pair{std::int64_t{0}, WeightId::norm1_weight},
-                                {std::int64_t{1}, WeightId::mlp_in},
-                                {std::int64_t{1}, WeightId::mlp_out_bias},
-                                {last, WeightId::final_norm_weight}})
+    for (const auto& [n, id] : {std::pair{std::int64_t{0}, TensorId::norm1_weight},
+                                {std::int64_t{1}, TensorId::W_in},
+                                {std::int64_t{1}, TensorId::b_out},
+                                {last, TensorId::final_norm_weight}})
         if (const TensorPtr own = editable_weights(model, n)[id]) {
             const auto tensor = copy_of(own);
             tensor->data()[own->count() / 2] += 0.25F;
             edits[n].tensors[id] = tensor;
         }
     const std::int64_t decoder = attention_number(model.architecture(), {Stack::own, 0});
-    for (const auto& [n, id] : {std::pair{std::int64_t{0}, WeightId::word_table},
-                                {decoder, WeightId::position_table},
-                                {std::int64_t{0}, WeightId::token_type_table},
-                                {std::int64_t{1}, WeightId::experts_in},
-                                {std::int64_t{1}, WeightId::experts_out_bias}})
+    for (const auto& [n, id] : {std::pair{std::int64_t{0}, TensorId::W_E},
+                                {decoder, TensorId::W_P},
+                                {std::int64_t{0}, TensorId::W_type},
+                                {std::int64_t{1}, TensorId::expert_W_in},
+                                {std::int64_t{1}, TensorId::expert_b_out}})
         if (const EditedTable table(stack_at(model, n), {}, id, n); table.exists()) {
             const std::int64_t at = table.rows() - 1;
             auto row = std::make_shared<Tensor>(row_shape(table.own().shape()), table.row(at));
@@ -150,20 +150,20 @@ TEST_CASE("a patch brings the edits of a checkpoint back bit for bit, wherever i
 
 TEST_CASE("edits of a table are few bytes of a patch, and rows that were taken back none") {
     const Model model = Model::open(test_data("/models/gpt2_tiny"));
-    const EditedTable table(model, {}, WeightId::word_table);
+    const EditedTable table(model, {}, TensorId::W_E);
     const auto row = [&](std::int64_t i, float by) {
         auto numbers = std::make_shared<Tensor>(Shape{32}, table.row(i));
         numbers->data()[2] += by;
         return numbers;
     };
     ModelEdits edits;
-    edits[0].rows[WeightId::word_table] = {{3, row(3, 0)}, {5, row(5, 0.25F)}};
+    edits[0].rows[TensorId::W_E] = {{3, row(3, 0)}, {5, row(5, 0.25F)}};
     const std::string bytes = patch_bytes(model, edits);
     const format::Safetensors file = format::Safetensors::from_bytes(bytes, "patch");
     CHECK(file.integers("layers.0.W_E.at") == std::vector<std::int64_t>{5 * 32 + 2});
     ModelEdits read = read_patch(model, file);
-    REQUIRE(read[0].rows[WeightId::word_table].size() == 1);
-    CHECK(same_numbers(read[0].rows[WeightId::word_table].at(5), row(5, 0.25F)));
+    REQUIRE(read[0].rows[TensorId::W_E].size() == 1);
+    CHECK(same_numbers(read[0].rows[TensorId::W_E].at(5), row(5, 0.25F)));
     CHECK_THAT(input_error([&] {
                    read_patch(model, format::Safetensors::from_bytes(
                                          changed(bytes,
@@ -185,10 +185,10 @@ TEST_CASE("a patch from before norms and MLP could be edited is read as before")
     CHECK(layer.gains == std::vector{1.0F, 0.5F, 1.0F, 0.0F});
     REQUIRE(layer.tensors.size() == 2);
     const WeightSet own = model.layer(1);
-    const auto expected = copy_of(own[WeightId::W_Q]);
+    const auto expected = copy_of(own[TensorId::W_Q]);
     expected->data()[33] = 0.75F;
-    CHECK(std::ranges::equal(layer.tensors.at(WeightId::W_Q)->values(), expected->values()));
-    CHECK(std::ranges::equal(layer.tensors.at(WeightId::b_O)->values(), std::vector<float>(32, 0.125F)));
+    CHECK(std::ranges::equal(layer.tensors.at(TensorId::W_Q)->values(), expected->values()));
+    CHECK(std::ranges::equal(layer.tensors.at(TensorId::b_O)->values(), std::vector<float>(32, 0.125F)));
     CHECK(same_edits(read_patch(model, format::Safetensors::from_bytes(patch_bytes(model, edits), "again")),
                      edits));
 }

@@ -227,12 +227,12 @@ TEST_CASE("every stage around attention follows from its sources") {
                 close(at(got, row, column), static_cast<double>(at(*block->activated, row, column)) * up);
             } else if (id == TensorId::mlp_pre || id == TensorId::mlp_gate ||
                        from.front() == TensorId::mlp_act) {
-                const WeightId weight = id == TensorId::mlp_pre    ? WeightId::mlp_in
-                                        : id == TensorId::mlp_gate ? WeightId::mlp_gate
-                                                                   : WeightId::mlp_out;
-                const WeightId bias = id == TensorId::mlp_pre    ? WeightId::mlp_in_bias
-                                      : id == TensorId::mlp_gate ? WeightId::mlp_gate_bias
-                                                                 : WeightId::mlp_out_bias;
+                const TensorId weight = id == TensorId::mlp_pre    ? TensorId::W_in
+                                        : id == TensorId::mlp_gate ? TensorId::W_gate
+                                                                   : TensorId::W_out;
+                const TensorId bias = id == TensorId::mlp_pre    ? TensorId::b_in
+                                      : id == TensorId::mlp_gate ? TensorId::b_gate
+                                                                 : TensorId::b_out;
                 const TensorPtr& b = block->weights[bias];
                 const bool has_fraction = id == TensorId::mlp_shared && block->shared_fraction != nullptr;
                 close(at(got, row, column) / (has_fraction ? block->shared_fraction->data()[row] : 1.0F),
@@ -324,7 +324,7 @@ TEST_CASE(
             CHECK(is->is_set(TensorId::mlp_act, {0, token, unit, 0}));
             CHECK(is->value(TensorId::mlp_act, {0, token, unit, 0}) == 1.5F);
             const double more = 1.5 - static_cast<double>(was->value(TensorId::mlp_act, {0, token, unit, 0}));
-            const Tensor& W = *is->weights[WeightId::mlp_out];
+            const Tensor& W = *is->weights[TensorId::W_out];
             for (std::int64_t row = 0; row < is->T(); ++row)
                 for (std::int64_t d = 0; d < architecture.D; ++d)
                     CHECK(at(*(*is)[TensorId::mlp_out], row, d) ==

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using W = WeightId;
+using W = TensorId;
 
 /// One number, moved by 0.75.
 struct Moved {
@@ -47,47 +47,46 @@ std::vector<Case> cases() {
           {0, W::norm1_bias, 31, "transformer.h.0.ln_1.bias", 31},
           {1, W::norm2_weight, 0, "transformer.h.1.ln_2.weight", 0},
           {1, W::norm2_bias, 5, "transformer.h.1.ln_2.bias", 5},
-          {1, W::mlp_in, 2 * 128 + 17, "transformer.h.1.mlp.c_fc.weight", 2 * 128 + 17},
-          {0, W::mlp_in_bias, 17, "transformer.h.0.mlp.c_fc.bias", 17},
-          {1, W::mlp_out, 17 * 32 + 2, "transformer.h.1.mlp.c_proj.weight", 17 * 32 + 2},
-          {1, W::mlp_out_bias, 9, "transformer.h.1.mlp.c_proj.bias", 9},
+          {1, W::W_in, 2 * 128 + 17, "transformer.h.1.mlp.c_fc.weight", 2 * 128 + 17},
+          {0, W::b_in, 17, "transformer.h.0.mlp.c_fc.bias", 17},
+          {1, W::W_out, 17 * 32 + 2, "transformer.h.1.mlp.c_proj.weight", 17 * 32 + 2},
+          {1, W::b_out, 9, "transformer.h.1.mlp.c_proj.bias", 9},
           {1, W::final_norm_weight, 7, "transformer.ln_f.weight", 7},
           {1, W::final_norm_bias, 7, "transformer.ln_f.bias", 7},
           // tied: the row of a token of the text, and of one that is not in it
-          {0, W::word_table, 30 * 32 + 4, "transformer.wte.weight", 30 * 32 + 4},
-          {0, W::word_table, 199 * 32, "transformer.wte.weight", 199 * 32},
-          {0, W::position_table, 2 * 32 + 9, "transformer.wpe.weight", 2 * 32 + 9}}},
+          {0, W::W_E, 30 * 32 + 4, "transformer.wte.weight", 30 * 32 + 4},
+          {0, W::W_E, 199 * 32, "transformer.wte.weight", 199 * 32},
+          {0, W::W_P, 2 * 32 + 9, "transformer.wpe.weight", 2 * 32 + 9}}},
         // (64, 96), stored as (d_out, d_in)
         {"llama_tiny_untied",
          {{0, W::norm1_weight, 3, "model.layers.0.input_layernorm.weight", 3},
           {1, W::norm2_weight, 4, "model.layers.1.post_attention_layernorm.weight", 4},
-          {1, W::mlp_in, 5 * 96 + 11, "model.layers.1.mlp.up_proj.weight", 11 * 64 + 5},
-          {1, W::mlp_gate, 6 * 96 + 12, "model.layers.1.mlp.gate_proj.weight", 12 * 64 + 6},
-          {0, W::mlp_out, 7 * 64 + 13, "model.layers.0.mlp.down_proj.weight", 13 * 96 + 7},
+          {1, W::W_in, 5 * 96 + 11, "model.layers.1.mlp.up_proj.weight", 11 * 64 + 5},
+          {1, W::W_gate, 6 * 96 + 12, "model.layers.1.mlp.gate_proj.weight", 12 * 64 + 6},
+          {0, W::W_out, 7 * 64 + 13, "model.layers.0.mlp.down_proj.weight", 13 * 96 + 7},
           {1, W::final_norm_weight, 8, "model.norm.weight", 8},
-          {0, W::word_table, 12 * 64 + 3, "model.embed_tokens.weight", 12 * 64 + 3},
-          {1, W::output_table, 12 * 64 + 3, "lm_head.weight", 12 * 64 + 3}}},
+          {0, W::W_E, 12 * 64 + 3, "model.embed_tokens.weight", 12 * 64 + 3},
+          {1, W::W_U, 12 * 64 + 3, "lm_head.weight", 12 * 64 + 3}}},
         // an output bias
         {"phi_tiny",
-         {{1, W::output_table, 149 * 32 + 31, "lm_head.weight", 149 * 32 + 31},
-          {1, W::output_bias, 7, "lm_head.bias", 7}}},
+         {{1, W::W_U, 149 * 32 + 31, "lm_head.weight", 149 * 32 + 31}, {1, W::b_U, 7, "lm_head.bias", 7}}},
         // a mixture of experts; the router is stored as (experts, D) = (4, 40). The file's gate_up_proj, (4,
         // 40, 2 · 24), has the gates at even places and what they multiply at odd ones
         {"gpt_oss_tiny",
-         {{0, W::router, 5 * 4 + 2, "model.layers.0.mlp.router.weight", 2 * 40 + 5},
-          {1, W::router_bias, 3, "model.layers.1.mlp.router.bias", 3},
-          {0, W::experts_gate, (2 * 40 + 7) * 24 + 5, "model.layers.0.mlp.experts.gate_up_proj",
+         {{0, W::W_router, 5 * 4 + 2, "model.layers.0.mlp.router.weight", 2 * 40 + 5},
+          {1, W::b_router, 3, "model.layers.1.mlp.router.bias", 3},
+          {0, W::expert_W_gate, (2 * 40 + 7) * 24 + 5, "model.layers.0.mlp.experts.gate_up_proj",
            (2 * 40 + 7) * 48 + 10},
-          {1, W::experts_in, (1 * 40 + 7) * 24 + 5, "model.layers.1.mlp.experts.gate_up_proj",
+          {1, W::expert_W_in, (1 * 40 + 7) * 24 + 5, "model.layers.1.mlp.experts.gate_up_proj",
            (1 * 40 + 7) * 48 + 11},
-          {0, W::experts_gate_bias, 3 * 24 + 23, "model.layers.0.mlp.experts.gate_up_proj_bias", 3 * 48 + 46},
-          {1, W::experts_in_bias, 1 * 24 + 23, "model.layers.1.mlp.experts.gate_up_proj_bias", 1 * 48 + 47},
-          {0, W::experts_out, (1 * 24 + 20) * 40 + 39, "model.layers.0.mlp.experts.down_proj",
+          {0, W::expert_b_gate, 3 * 24 + 23, "model.layers.0.mlp.experts.gate_up_proj_bias", 3 * 48 + 46},
+          {1, W::expert_b_in, 1 * 24 + 23, "model.layers.1.mlp.experts.gate_up_proj_bias", 1 * 48 + 47},
+          {0, W::expert_W_out, (1 * 24 + 20) * 40 + 39, "model.layers.0.mlp.experts.down_proj",
            (1 * 24 + 20) * 40 + 39},
-          {1, W::experts_out_bias, 2 * 40 + 1, "model.layers.1.mlp.experts.down_proj_bias", 2 * 40 + 1}}},
+          {1, W::expert_b_out, 2 * 40 + 1, "model.layers.1.mlp.experts.down_proj_bias", 2 * 40 + 1}}},
         // norms after the branches; the file has the parameters of norms minus 1
         {"gemma2_tiny",
-         {{0, W::word_table, 5 * 40 + 1, "model.embed_tokens.weight", 5 * 40 + 1},
+         {{0, W::W_E, 5 * 40 + 1, "model.embed_tokens.weight", 5 * 40 + 1},
           {0, W::norm1_after_weight, 3, "model.layers.0.post_attention_layernorm.weight", 3},
           {1, W::norm2_weight, 3, "model.layers.1.pre_feedforward_layernorm.weight", 3},
           {1, W::norm2_after_weight, 4, "model.layers.1.post_feedforward_layernorm.weight", 4},
@@ -96,39 +95,39 @@ std::vector<Case> cases() {
         {"bert_tiny",
          {{0, W::norm1_weight, 3, "bert.encoder.layer.0.attention.output.LayerNorm.weight", 3},
           {1, W::norm2_bias, 4, "bert.encoder.layer.1.output.LayerNorm.bias", 4},
-          {1, W::mlp_in, 5 * 64 + 11, "bert.encoder.layer.1.intermediate.dense.weight", 11 * 32 + 5},
-          {0, W::mlp_out_bias, 6, "bert.encoder.layer.0.output.dense.bias", 6},
-          {0, W::word_table, 12 * 32 + 6, "bert.embeddings.word_embeddings.weight", 12 * 32 + 6},
-          {0, W::position_table, 4 * 32 + 6, "bert.embeddings.position_embeddings.weight", 4 * 32 + 6},
-          {0, W::token_type_table, 9, "bert.embeddings.token_type_embeddings.weight", 9},
-          {1, W::output_bias, 8, "cls.predictions.bias", 8}}},
+          {1, W::W_in, 5 * 64 + 11, "bert.encoder.layer.1.intermediate.dense.weight", 11 * 32 + 5},
+          {0, W::b_out, 6, "bert.encoder.layer.0.output.dense.bias", 6},
+          {0, W::W_E, 12 * 32 + 6, "bert.embeddings.word_embeddings.weight", 12 * 32 + 6},
+          {0, W::W_P, 4 * 32 + 6, "bert.embeddings.position_embeddings.weight", 4 * 32 + 6},
+          {0, W::W_type, 9, "bert.embeddings.token_type_embeddings.weight", 9},
+          {1, W::b_U, 8, "cls.predictions.bias", 8}}},
         // attention and MLP side by side
         {"gpt_neox_tiny",
          {{1, W::norm2_weight, 3, "gpt_neox.layers.1.post_attention_layernorm.weight", 3},
-          {0, W::mlp_out, 7 * 64 + 13, "gpt_neox.layers.0.mlp.dense_4h_to_h.weight", 13 * 72 + 7}}},
+          {0, W::W_out, 7 * 64 + 13, "gpt_neox.layers.0.mlp.dense_4h_to_h.weight", 13 * 72 + 7}}},
         // one tensor contains gate and in, (2 · 80, 64), the gate first
         {"phi3_tiny",
-         {{1, W::mlp_gate, 6 * 80 + 12, "model.layers.1.mlp.gate_up_proj.weight", 12 * 64 + 6},
-          {1, W::mlp_in, 6 * 80 + 12, "model.layers.1.mlp.gate_up_proj.weight", (80 + 12) * 64 + 6}}},
+         {{1, W::W_gate, 6 * 80 + 12, "model.layers.1.mlp.gate_up_proj.weight", 12 * 64 + 6},
+          {1, W::W_in, 6 * 80 + 12, "model.layers.1.mlp.gate_up_proj.weight", (80 + 12) * 64 + 6}}},
         // attentions: encoder 0 and 1, then of each decoder layer its own (2, 4) and the cross-attention (3,
         // 5)
         {"t5_tiny",
          {{1, W::norm2_weight, 3, "encoder.block.1.layer.1.layer_norm.weight", 3},
-          {0, W::mlp_in, 5 * 64 + 11, "encoder.block.0.layer.1.DenseReluDense.wi.weight", 11 * 32 + 5},
+          {0, W::W_in, 5 * 64 + 11, "encoder.block.0.layer.1.DenseReluDense.wi.weight", 11 * 32 + 5},
           {1, W::final_norm_weight, 4, "encoder.final_layer_norm.weight", 4},
           {4, W::norm1_weight, 5, "decoder.block.1.layer.0.layer_norm.weight", 5},
           {5, W::norm1_weight, 6, "decoder.block.1.layer.1.layer_norm.weight", 6},
-          {5, W::mlp_out, 7 * 32 + 13, "decoder.block.1.layer.2.DenseReluDense.wo.weight", 13 * 64 + 7},
+          {5, W::W_out, 7 * 32 + 13, "decoder.block.1.layer.2.DenseReluDense.wo.weight", 13 * 64 + 7},
           {5, W::final_norm_weight, 8, "decoder.final_layer_norm.weight", 8},
           // one table for both stacks and the head: a token of both texts, and one of neither
-          {0, W::word_table, 5 * 32 + 4, "shared.weight", 5 * 32 + 4},
-          {0, W::word_table, 159 * 32, "shared.weight", 159 * 32}}},
+          {0, W::W_E, 5 * 32 + 4, "shared.weight", 5 * 32 + 4},
+          {0, W::W_E, 159 * 32, "shared.weight", 159 * 32}}},
         // a table of positions for each stack, whose first token has row 2, and an output bias
         {"bart_tiny",
-         {{0, W::word_table, 12 * 32 + 4, "model.shared.weight", 12 * 32 + 4},
-          {0, W::position_table, 4 * 32 + 1, "model.encoder.embed_positions.weight", 4 * 32 + 1},
-          {2, W::position_table, 5 * 32 + 31, "model.decoder.embed_positions.weight", 5 * 32 + 31},
-          {5, W::output_bias, 7, "final_logits_bias", 7}}},
+         {{0, W::W_E, 12 * 32 + 4, "model.shared.weight", 12 * 32 + 4},
+          {0, W::W_P, 4 * 32 + 1, "model.encoder.embed_positions.weight", 4 * 32 + 1},
+          {2, W::W_P, 5 * 32 + 31, "model.decoder.embed_positions.weight", 5 * 32 + 31},
+          {5, W::b_U, 7, "final_logits_bias", 7}}},
     };
 }
 
@@ -140,12 +139,12 @@ std::vector<Case> cases_with_relative_positions() {
          {{1, W::W_Q, 3 * 24 + 7, "deberta.encoder.layer.1.attention.self.query_proj.weight", 7 * 24 + 3},
           {0, W::W_K, 5 * 24 + 20, "deberta.encoder.layer.0.attention.self.key_proj.weight", 20 * 24 + 5},
           {0, W::b_K, 20, "deberta.encoder.layer.0.attention.self.key_proj.bias", 20},
-          {0, W::rel_table, 5 * 24 + 3, "deberta.encoder.rel_embeddings.weight", 5 * 24 + 3}}},
+          {0, W::W_R, 5 * 24 + 3, "deberta.encoder.rel_embeddings.weight", 5 * 24 + 3}}},
         // the same with projections of their own
         {"deberta_v2_own_tiny",
          {{1, W::W_KR, 2 * 24 + 9, "deberta.encoder.layer.1.attention.self.pos_key_proj.weight", 9 * 24 + 2},
           {0, W::b_QR, 11, "deberta.encoder.layer.0.attention.self.pos_query_proj.bias", 11},
-          {0, W::rel_table, 8 * 24 + 4, "deberta.encoder.rel_embeddings.weight", 8 * 24 + 4}}},
+          {0, W::W_R, 8 * 24 + 4, "deberta.encoder.rel_embeddings.weight", 8 * 24 + 4}}},
     };
 }
 
@@ -249,7 +248,7 @@ namespace {
 std::int64_t first_reader(const Model& model, const Moved& one) {
     const Architecture& a = model.architecture();
     const bool of_end = one.weight == W::final_norm_weight || one.weight == W::final_norm_bias ||
-                        one.weight == W::output_table || one.weight == W::output_bias;
+                        one.weight == W::W_U || one.weight == W::b_U;
     if (!of_end)
         return one.n;
     return attention_place(a, one.n).stack == Stack::encoder ? attention_number(a, {Stack::cross, 0})
@@ -329,9 +328,9 @@ TEST_CASE("the weights of a model's ends are those of a checkpoint whose file ha
         const ModelPtr model = model_named(c.model), in_file = moved_in_file(folder, c.model, c.moved);
         const ModelEdits edits = edits_for(*model, c.moved);
         const double allowed = adds_one(model->architecture().norm) ? 1e-5 : 0;
-        for (const W weight : {W::word_table, W::position_table, W::token_type_table, W::output_table,
-                               W::output_bias, W::final_norm_weight, W::final_norm_bias}) {
-            INFO(c.model << " " << tensor_info(*tensor_of(weight)).name);
+        for (const W weight :
+             {W::W_E, W::W_P, W::W_type, W::W_U, W::b_U, W::final_norm_weight, W::final_norm_bias}) {
+            INFO(c.model << " " << tensor_info(weight).name);
             const TensorPtr own = model->weight(weight), found = edited_end_weight(*model, edits, weight);
             REQUIRE((found == nullptr) == (own == nullptr));
             if (own == nullptr)
@@ -340,7 +339,7 @@ TEST_CASE("the weights of a model's ends are those of a checkpoint whose file ha
             moved += largest_gap(*found, *own) > 0 ? 1 : 0;
         }
         if (const Model* const encoder = model->encoder(); encoder != nullptr) {
-            for (const W weight : {W::word_table, W::position_table, W::final_norm_weight})
+            for (const W weight : {W::W_E, W::W_P, W::final_norm_weight})
                 if (const TensorPtr own = encoder->weight(weight)) {
                     const TensorPtr found = edited_end_weight(*encoder, edits, weight);
                     CHECK(largest_gap(*found, *in_file->encoder()->weight(weight)) == 0);
@@ -367,7 +366,7 @@ TEST_CASE("the parts of the block follow edits of norms and MLP, and end in the 
         if (model->architecture().final_norm)
             CHECK(same_bits(*(*ends)[TensorId::final_norm], *run->hidden(L)));
         for (const Moved& one : c.moved) {
-            const TensorId id = *tensor_of(one.weight);
+            const TensorId id = one.weight;
             const BlockTracePtr block = is_of_layer(id) ? run->block(one.n, progress) : ends;
             INFO(one.name);
             if (is_table(one.weight)) {
@@ -376,7 +375,7 @@ TEST_CASE("the parts of the block follow edits of norms and MLP, and end in the 
                 CHECK(block->edited(id)->data()[one.place] == block->value(id, at));
                 continue;
             }
-            CHECK(block->find(*tensor_of(one.weight)) == edits.at(one.n).tensors.at(one.weight));
+            CHECK(block->find(one.weight) == edits.at(one.n).tensors.at(one.weight));
             CHECK(block->own[one.weight]->data()[one.place] + moved_by ==
                   block->weights[one.weight]->data()[one.place]);
         }
@@ -407,13 +406,13 @@ TEST_CASE("the ends of both stacks of an encoder-decoder follow edits, and end i
                                          all->values().subspan(2 * vocab, vocab)));
             }
             for (const Moved& one : c.moved) {
-                const bool shared = one.weight == W::word_table;
+                const bool shared = one.weight == W::W_E;
                 if (!is_table(one.weight) ||
                     (!shared && attention_place(model->architecture(), one.n).stack !=
                                     attention_place(model->architecture(), of_encoder ? 0 : 2).stack))
                     continue;
                 INFO(one.name);
-                const TensorId id = *tensor_of(one.weight);
+                const TensorId id = one.weight;
                 const Index at = ends->find(id)->shape().index(one.place);
                 CHECK(ends->own_value(id, at) + moved_by == ends->value(id, at));
             }
@@ -453,7 +452,7 @@ TEST_CASE("a decoder with a word table of its own reads the edits of that one") 
     for (const auto& [n, name] : {std::pair{std::int64_t{0}, "model.encoder.embed_tokens.weight"},
                                   std::pair{decoder, "model.decoder.embed_tokens.weight"}}) {
         INFO(name);
-        const ModelEdits edits = edits_for(*model, {{n, W::word_table, 5 * 32 + 5, name, 5 * 32 + 5}});
+        const ModelEdits edits = edits_for(*model, {{n, W::W_E, 5 * 32 + 5, name, 5 * 32 + 5}});
         const ModelRunPtr edited = run_of(model, edits, run_of(model, {}));
         check_same(*edited, *run_of(written("moved", name), {}), 0);
         CHECK(edited->computed_from() == n);

@@ -128,7 +128,7 @@ TEST_CASE("GPT-2 adds the word embedding of its token types") {
     ModelInputs typed = row({4, 5});
     typed.token_types = {7, 8};
     const auto plain = run_on_cpu(model, row({4, 5}), {}), changed = run_on_cpu(model, typed, {});
-    const TensorPtr words = model.weight(WeightId::word_table);
+    const TensorPtr words = model.weight(TensorId::W_E);
     for (std::int64_t i = 0; i < 2; ++i)
         for (std::int64_t c = 0; c < words->shape()[1]; ++c)
             CHECK(changed.hidden[0]->at(0, i, c) ==

@@ -53,7 +53,7 @@ double gemma3n_number(const TensorPtr& tensor, std::int64_t i, std::int64_t c) {
 }
 
 /// Edits that double every other number of a weight of a layer: norms of keys and values undo a scale of all.
-ModelEdits gemma3n_edits(std::int64_t layer, WeightId weight) {
+ModelEdits gemma3n_edits(std::int64_t layer, TensorId weight) {
     const TensorPtr own = gemma3n_model()->layer(layer)[weight];
     auto edited = std::make_shared<Tensor>(own->shape(), own->values());
     for (std::size_t n = 0; n < edited->values().size(); n += 2)
@@ -119,14 +119,14 @@ TEST_CASE("the last layers of Gemma 3n have the keys and values of an earlier la
     CHECK_FALSE(
         std::ranges::equal((*run)["layers.2.k_heads"]->values(), (*run)["layers.1.k_heads"]->values()));
     const std::shared_ptr<const Model> model = gemma3n_model();
-    CHECK(model->layer(3)[WeightId::W_K] == nullptr);
-    CHECK(edited_with(model->architecture(), 3, WeightId::W_K) == 1);
-    CHECK(edited_with(model->architecture(), 4, WeightId::k_norm) == 2);
-    CHECK(edited_with(model->architecture(), 4, WeightId::W_Q) == 4);
+    CHECK(model->layer(3)[TensorId::W_K] == nullptr);
+    CHECK(edited_with(model->architecture(), 3, TensorId::W_K) == 1);
+    CHECK(edited_with(model->architecture(), 4, TensorId::k_norm) == 2);
+    CHECK(edited_with(model->architecture(), 4, TensorId::W_Q) == 4);
 }
 
 TEST_CASE("an edit of shared keys or values changes every layer that reads them") {
-    const ModelEdits edits = gemma3n_edits(1, WeightId::W_V);
+    const ModelEdits edits = gemma3n_edits(1, TensorId::W_V);
     Progress progress;
     const ModelRunPtr own = ModelRun::compute(gemma3n_model(), gemma3n_text(), edits, nullptr, {}, progress);
     const run::RunPtr edited = gemma3n_nodes({"layers.3.v", "layers.3.x_kv", "layers.1.v"}, edits);
@@ -138,18 +138,18 @@ TEST_CASE("an edit of shared keys or values changes every layer that reads them"
     // Attention of the later layer as a problem: the edit belongs to layer 1.
     const Problem problem = with_edits(own->problem(3), own->model().architecture(), edits, 3);
     CHECK(problem.latent);
-    CHECK(problem.weights.W_V == edits.at(1).tensors.at(WeightId::W_V));
+    CHECK(problem.weights.W_V == edits.at(1).tensors.at(TensorId::W_V));
     const Trace trace = cpu::CpuEngine(1).run(problem);
     CHECK(std::ranges::equal(trace.stage(TensorId::weights)->values(), own->weights(3)->values()));
     ModelEdits wrong;
-    wrong[3].tensors[WeightId::W_K] = std::make_shared<const Tensor>(Shape{16, 12}, 1.0F);
+    wrong[3].tensors[TensorId::W_K] = std::make_shared<const Tensor>(Shape{16, 12}, 1.0F);
     CHECK_THAT(input_error([&] { run_on_cpu(*gemma3n_model(), gemma3n_text(), {.edits = wrong}); }),
                Contains("layer 3") && Contains("W_K"));
 }
 
 TEST_CASE("generating with Gemma 3n has the numbers of a run of the whole text") {
     const std::shared_ptr<const Model> model = gemma3n_model();
-    const ModelEdits edits = gemma3n_edits(2, WeightId::W_K);
+    const ModelEdits edits = gemma3n_edits(2, TensorId::W_K);
     Generator generator(model, gemma3n_inputs({5, 9, 13}), edits);
     std::vector<std::int64_t> ids{5, 9, 13};
     Progress progress;

@@ -90,7 +90,7 @@ TEST_CASE("a text of Llama 4 that is longer than a chunk has its padding at the 
 
 TEST_CASE("the norms of Llama 4 have no weights that could be edited") {
     LayerEdits edits;
-    edits.tensors[WeightId::q_norm] = std::make_shared<const Tensor>(Shape{6}, 2.0F);
+    edits.tensors[TensorId::q_norm] = std::make_shared<const Tensor>(Shape{6}, 2.0F);
     CHECK_FALSE(input_error([&] {
                     run_on_cpu(*llama4_model(), llama4_text(), {.edits = {{0, edits}}});
                 }).empty());
@@ -101,7 +101,7 @@ TEST_CASE("an expert of Llama 4 reads the token's vector times its fraction, use
     const ModelRunPtr run = ModelRun::compute(llama4_model(), llama4_text(), {}, nullptr, {}, progress);
     const BlockTracePtr block = run->block(1, progress);
     REQUIRE(block != nullptr);
-    const Tensor &routing = *(*block)[TensorId::routing], &W = *block->weights[WeightId::router];
+    const Tensor &routing = *(*block)[TensorId::routing], &W = *block->weights[TensorId::W_router];
     for (const std::int64_t token : {0, 7, 16}) {
         int used = 0;
         for (std::int64_t e = 0; e < 3; ++e) {
@@ -112,7 +112,7 @@ TEST_CASE("an expert of Llama 4 reads the token's vector times its fraction, use
                 score += static_cast<double>(read.at(0, token, c)) * static_cast<double>(W.at(c, e));
             const double fraction = 1 / (1 + std::exp(-score));
             CHECK(static_cast<double>(units.input_scale) == Approx(fraction).epsilon(1e-5));
-            const TensorPtr W_gate = block->weights.row(WeightId::experts_gate, e);
+            const TensorPtr W_gate = block->weights.row(TensorId::expert_W_gate, e);
             double gate = 0;
             for (std::int64_t c = 0; c < 24; ++c)
                 gate += fraction * static_cast<double>(read.at(0, token, c)) *

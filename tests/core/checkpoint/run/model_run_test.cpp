@@ -73,10 +73,10 @@ bool head_moved(const ModelRun& before, const ModelRun& after, std::int64_t l, s
 LayerEdits some_edits(const ModelRun& run, std::int64_t l) {
     const Problem problem = run.problem(l);
     LayerEdits edits;
-    edits.tensors[WeightId::W_V] = moved(*problem.weights.W_V, 0, 3);
-    edits.tensors[WeightId::W_Q] = moved(*problem.weights.W_Q, 1, 4);
+    edits.tensors[TensorId::W_V] = moved(*problem.weights.W_V, 0, 3);
+    edits.tensors[TensorId::W_Q] = moved(*problem.weights.W_Q, 1, 4);
     if (problem.weights.b_O != nullptr)
-        edits.tensors[WeightId::b_O] = moved(*problem.weights.b_O, 0, 2);
+        edits.tensors[TensorId::b_O] = moved(*problem.weights.b_O, 0, 2);
     return edits;
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("gains of 0 take a head away") {
     auto cut = std::make_shared<Tensor>(W_O.shape(), W_O.values());
     const std::int64_t dk = model->architecture().dk, D = model->architecture().D;
     std::fill_n(cut->data() + 2 * dk * D, dk * D, 0.0F);
-    weights[1].tensors[WeightId::W_O] = cut;
+    weights[1].tensors[TensorId::W_O] = cut;
     const ModelRunPtr by_gain = run_model_on(model, inputs, gains, plain),
                       by_weights = run_model_on(model, inputs, weights, plain);
     CHECK(same_bits(*by_gain->logits(), *by_weights->logits()));
@@ -268,7 +268,7 @@ TEST_CASE("an edit of a key/value head moves all its query heads and no other") 
         const ModelRunPtr plain = run_model_on(model, inputs);
         for (std::int64_t g = 0; g < config.Hkv; ++g) {
             ModelEdits edits;
-            edits[0].tensors[WeightId::W_K] = moved(*plain->problem(0).weights.W_K, g * config.dk, config.dk);
+            edits[0].tensors[TensorId::W_K] = moved(*plain->problem(0).weights.W_K, g * config.dk, config.dk);
             const ModelRunPtr after = run_model_on(model, inputs, edits, plain);
             for (std::int64_t h = 0; h < config.H; ++h) {
                 INFO("key/value head " << g << ", query head " << h);
@@ -288,14 +288,14 @@ TEST_CASE("edits that do not fit the model are named") {
     CHECK_THAT(fault({{2, {}}}), Contains("layer 2") && Contains("0 to 1"));
     CHECK_THAT(fault({{0, {.tensors = {}, .gains = {1, 2}}}}),
                Contains("2 head gains") && Contains("8 heads"));
-    CHECK_THAT(fault({{1, {.tensors = {{WeightId::W_Q, small}}, .gains = {}}}}),
+    CHECK_THAT(fault({{1, {.tensors = {{TensorId::W_Q, small}}, .gains = {}}}}),
                Contains("layer 1") && Contains("W_Q has shape (2, 2)"));
-    CHECK_THAT(fault({{1, {.tensors = {{WeightId::b_Q, small}}, .gains = {}}}}), Contains("does not have"));
-    CHECK_THAT(fault({{1, {.tensors = {{WeightId::bucket_table, small}}, .gains = {}}}}),
+    CHECK_THAT(fault({{1, {.tensors = {{TensorId::b_Q, small}}, .gains = {}}}}), Contains("does not have"));
+    CHECK_THAT(fault({{1, {.tensors = {{TensorId::bucket_table, small}}, .gains = {}}}}),
                Contains("not part of attention, norms or MLP"));
     const Tensor& W = *run_model_on(model, inputs)->problem(0).weights.W_Q;
     const auto broken = std::make_shared<const Tensor>(W.shape(), NAN);
-    CHECK_THAT(fault({{0, {.tensors = {{WeightId::W_Q, broken}}, .gains = {}}}}),
+    CHECK_THAT(fault({{0, {.tensors = {{TensorId::W_Q, broken}}, .gains = {}}}}),
                Contains("layer 0") && Contains("NaN"));
     ModelInputs two = inputs;
     two.B = 2;

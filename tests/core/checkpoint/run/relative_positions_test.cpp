@@ -61,7 +61,7 @@ TEST_CASE("a layer taken out of a model has the model's weights, and its terms f
             std::make_shared<Tensor>(layer.input_ptr(changed)->shape(), layer.input_ptr(changed)->values());
         edited->at(3, 5) += 0.5F;
         ModelEdits edits;
-        edits[1].tensors[*weight_of(changed)] = edited;
+        edits[1].tensors[changed] = edited;
         *layer.input_slot(changed) = edited;
         const Trace after = engine.rerun(layer, run->problem(1), trace, *std::make_unique<Progress>());
         CHECK(largest_difference(*after.stage(TensorId::weights), *run_of(name, edits)->weights(1)) < 1e-6F);
