@@ -40,7 +40,7 @@ struct HeadDifference {
     NumberDifference all() const { return W_Q.with(W_K).with(W_V).with(W_O); }
 };
 
-/// Compares the heads of attention n of a model with this architecture in two sets of its parameters.
+/// Compares the heads of attention n of a model with these sizes in two sets of its parameters.
 std::vector<HeadDifference> head_differences(const checkpoint::ModelConfig& config, std::int64_t n,
                                              const checkpoint::WeightSet& a, const checkpoint::WeightSet& b);
 

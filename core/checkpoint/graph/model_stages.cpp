@@ -282,7 +282,7 @@ std::optional<std::int64_t> ModelStages::window(AttentionPlace place) const {
     const auto* const mask = std::get_if<graph::Mask>(&made_by(place, TensorId::masked).attributes);
     if (mask == nullptr || !mask->before)
         return std::nullopt;
-    return config_.causal ? *mask->before + 1 : *mask->before;
+    return mask->after == 0 ? *mask->before + 1 : *mask->before;
 }
 
 std::optional<std::int64_t> ModelStages::chunk(AttentionPlace place) const {

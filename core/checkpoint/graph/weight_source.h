@@ -10,9 +10,6 @@
 
 namespace headscope::checkpoint {
 
-// Temporary: the parameters of a graph from the weights of an Architecture, until families name them
-// directly.
-
 /// The words for a weight: those of the stage table where that has a row for it.
 graph::Label label_of(TensorId weight);
 

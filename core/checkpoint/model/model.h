@@ -68,7 +68,7 @@ public:
     const std::string& folder() const { return folder_; }
     /// Of an encoder-decoder its decoder's.
     const ModelConfig& config() const;
-    /// For core/checkpoint alone, which makes the graph of it.
+    /// For core/checkpoint alone: what the graph is made of.
     const Architecture& architecture() const { return *architecture_; }
     /// Of an encoder-decoder, whose decoder and head this is; else null.
     const Model* encoder() const { return encoder_.get(); }

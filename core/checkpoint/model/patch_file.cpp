@@ -24,12 +24,12 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-std::string name_of(TensorId weight) {
+std::string weight_name(TensorId weight) {
     return std::string(tensor_info(weight).name);
 }
 
 std::string tensor_place(std::int64_t l, TensorId weight) {
-    return "layers." + std::to_string(l) + "." + name_of(weight);
+    return "layers." + std::to_string(l) + "." + weight_name(weight);
 }
 
 /// Positions whose bits differ.
@@ -206,14 +206,14 @@ std::string patch_bytes_with(const Model& model, const ModelEdits& edits,
         ordered_json originals = ordered_json::object();
         for (const auto& [weight, tensor] : layer.tensors) {
             const Tensor& before = *weights[weight];
-            originals[name_of(weight)] = digest_of(before);
+            originals[weight_name(weight)] = digest_of(before);
             add_tensor(writer, tensor_place(l, weight), before, tensor);
         }
         for (const auto& [table, rows] : layer.rows)
             if (const std::string digest = add_rows(writer, tensor_place(l, table),
                                                     EditedTable(stack_at(model, l), edits, table, l));
                 !digest.empty())
-                originals[name_of(table)] = digest;
+                originals[weight_name(table)] = digest;
         listed["original_sha256"] = originals;
         layers.push_back(listed);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/architecture/positions.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/tensor/tensor.h"
 

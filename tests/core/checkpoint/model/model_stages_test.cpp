@@ -107,6 +107,77 @@ TEST_CASE("a norm of a sum is a state of the residual stream, and a norm before 
     CHECK(llama.stages().is_stream({Stack::own, 0}, TensorId::resid_mid));
 }
 
+// Fails when an answer is taken from another node, or when a window leaves out the query.
+TEST_CASE("the graphs of the golden models answer with the settings of their families", "[models]") {
+    std::map<std::string, int> found;
+    for (const std::string& name : all_model_names()) {
+        const Model model = open_case(name);
+        const ModelStages& stages = model.stages();
+        INFO(name);
+        CHECK(stages.head_scale() == (model.has_head() ? model.architecture().head_scale : 1.0));
+        CHECK(stages.logit_cap() == (model.has_head() ? model.architecture().logit_cap : 0.0));
+        for (const Stack stack : stacks_of(model.config()))
+            CHECK(stages.embedding_scale(stack) == in_stack(model.architecture(), stack).embedding_scale);
+        for (std::int64_t n = 0; n < attention_count(model.config()); ++n) {
+            const AttentionPlace place = attention_place(model.config(), n);
+            const auto layer = static_cast<std::size_t>(place.layer);
+            const Architecture& a = in_stack(model.architecture(), place.stack);
+            INFO(attention_words(model.config(), place));
+            for (const TensorId id : stages.in_layer(place))
+                if (const auto norm = stages.norm(place, id)) {
+                    CHECK(norm->centered == is_layer_norm(a.norm));
+                    CHECK((norm->eps == a.norm_eps || id == TensorId::laurel_out));
+                    CHECK(norm->adds_one == (adds_one(a.norm) && norm->weight.has_value()));
+                    found["norm"] += norm->adds_one ? 1 : 0;
+                }
+            if (stages.has(place, TensorId::mlp_act)) {
+                CHECK(stages.activation(place) == a.activation);
+                CHECK(stages.gate_cutoff(place) == a.gate_cutoff(place.layer));
+                found["cutoff"] += stages.gate_cutoff(place) ? 1 : 0;
+            }
+            if (stages.has(place, TensorId::routing)) {
+                CHECK(stages.route(place) == a.route);
+                CHECK(stages.expert_gate(place) == a.expert_gate);
+                CHECK(stages.scales_expert_input(place) == a.expert_input.scaled_input);
+                found["scaled input"] += stages.scales_expert_input(place) ? 1 : 0;
+            }
+            if (!has_attention(model.config(), place)) {
+                CHECK(stages.delta_eps(place) == a.norm_eps);
+                continue;
+            }
+            CHECK(stages.score_cap(place) == a.score_cap);
+            const bool own_keys = place.stack != Stack::cross;
+            CHECK(stages.window(place) == (own_keys ? a.windows[layer] : std::nullopt));
+            CHECK(stages.chunk(place) == (own_keys ? a.chunks[layer] : std::nullopt));
+            CHECK(stages.has_latent_keys(place) == a.latent.has_value());
+            CHECK(stages.has_relative_terms(place) == a.relative.has_value());
+            CHECK(stages.has_norm_of_queries(place) == (a.qk_norm == QkNorm::per_head_plain
+                                                            ? a.has_plain_norm(place.layer)
+                                                            : a.qk_norm != QkNorm::none));
+            found["window"] += stages.window(place) && a.causal ? 1 : 0;
+            found["window to both sides"] += stages.window(place) && !a.causal ? 1 : 0;
+            found["chunk"] += stages.chunk(place) ? 1 : 0;
+            found["score cap"] += stages.score_cap(place) > 0 ? 1 : 0;
+        }
+    }
+    for (const char* const setting :
+         {"norm", "cutoff", "scaled input", "window", "window to both sides", "chunk", "score cap"}) {
+        INFO(setting);
+        CHECK(found[setting] > 0);
+    }
+}
+
+TEST_CASE("around the layers, stages and weights have the names of their stack or of the head", "[models]") {
+    const Model gpt2 = open_case("gpt2_tiny"), t5 = open_case("t5_tiny");
+    CHECK(gpt2.stages().has({Stack::own, -1}, TensorId::position));
+    CHECK_FALSE(t5.stages().has({Stack::own, -1}, TensorId::position));
+    CHECK(t5.stages().parameter_shape({Stack::encoder, -1}, TensorId::W_E) ==
+          Shape{t5.config().vocab, t5.config().D});
+    CHECK(t5.stages().name({Stack::own, -1}, TensorId::W_U) == "W_U");
+    CHECK(gpt2.stages().has_parameter({Stack::own, 0}, TensorId::b_Q));
+    CHECK_FALSE(gpt2.stages().has_parameter({Stack::own, 0}, TensorId::q_norm));
+}
+
 TEST_CASE("a stack without the layer has no stages of it", "[models]") {
     const Model model = open_case("gpt2_tiny");
     CHECK_THAT(input_error([&] {
