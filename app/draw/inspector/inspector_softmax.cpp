@@ -260,7 +260,9 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
 int add_mean(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const Dims& dims = shown.dims();
-    std::vector<double> weights = numbers_of(shown, reads_of(shown, cell)[0]);
+    // Weights that were given are not computed, so that no graph says what their mean reads.
+    std::vector<double> weights =
+        numbers_of(shown, {TensorId::weights, {cell.at[0], 0, cell.at[1], cell.at[2]}, 1, dims.H});
     // Of given weights, a further head may be the mean itself, and heads that read nothing take no part.
     const AttentionSetPtr& given = shown.document->shown_weights();
     weights.resize(static_cast<std::size_t>(given == nullptr ? dims.H : given->info().own_heads()));
