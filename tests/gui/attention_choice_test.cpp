@@ -37,6 +37,21 @@ struct ChoiceUser : FilesUser {
 
 } // namespace
 
+// Fails when the inspector asks the graph of a computation, which given weights do not have.
+TEST_CASE("the inspector shows what a mean over the heads of a file is made of", "[gui][files][exchange]") {
+    TemporaryFolder folder;
+    ChoiceUser user(folder);
+    user.open_weights("stored.npz");
+    REQUIRE(user.shows_file());
+    user.driver.key(GLFW_KEY_M);
+    user.act(Select{CellAddress{TensorId::weights_mean, {0, 1, 0, 0}}});
+    user.settle();
+    user.driver.wait(3);
+    CHECK(screen_shows("Average over heads"));
+    for (std::int64_t h = 0; h < user.info().own_heads(); ++h)
+        CHECK(screen_shows("Head " + std::to_string(h)));
+}
+
 TEST_CASE("a file with several texts asks which to show, and another can be shown later",
           "[gui][files][exchange]") {
     TemporaryFolder folder;
