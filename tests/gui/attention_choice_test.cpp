@@ -4,6 +4,7 @@
 #include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
+#include <GLFW/glfw3.h>
 #include <nlohmann/json.hpp>
 
 // Files with several texts, or with the attentions of an encoder-decoder: the dialog that asks which to show.
