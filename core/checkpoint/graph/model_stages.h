@@ -84,15 +84,15 @@ public:
     double score_cap(AttentionPlace place) const;
 
     // Of a layer with an MLP.
-    /// What the activation of the MLP for all tokens computes, with or without a gate.
+    /// The activation function of the MLP for all tokens, with or without a gate.
     graph::Function activation(AttentionPlace place) const;
     /// Standard deviations above the mean from which gates are kept; nothing: all are.
     std::optional<double> gate_cutoff(AttentionPlace place) const;
     graph::Route route(AttentionPlace place) const;
     graph::Gate expert_gate(AttentionPlace place) const;
-    /// Whether the fraction of an expert multiplies what it reads.
+    /// Returns true if the fraction of an expert multiplies its input instead of its output.
     bool scales_expert_input(AttentionPlace place) const;
-    /// Of a delta layer: of the norm of what its heads read.
+    /// The eps of the norm on the head outputs of a delta layer.
     double delta_eps(AttentionPlace place) const;
 
     // Around the layers.

@@ -66,7 +66,7 @@ public:
     /// The folder with config.json and the tokenizer; of a GGUF file, which has both, the path; of an adapter
     /// the base's.
     const std::string& folder() const { return folder_; }
-    /// Of an encoder-decoder its decoder's.
+    /// The sizes of the model; of the decoder in an encoder-decoder.
     const ModelConfig& config() const;
     /// For core/checkpoint alone: what the graph is made of.
     const Architecture& architecture() const { return *architecture_; }

@@ -18,8 +18,9 @@ constexpr std::int64_t most_layers = 10'000;
 struct ModelConfig {
     std::string family; ///< model_type, for messages
     std::string dtype;  ///< as stored: "float32"; empty when it is not said
-    /// Of an encoder-decoder, whose decoder this describes; each of its layers has a cross-attention, which
-    /// reads the encoder's output, between its own attention and the MLP. Null: a model of one stack.
+    /// The encoder's sizes, if this describes the decoder of an encoder-decoder; null in a model of one
+    /// stack. Each layer of such a decoder has a cross-attention, which reads the encoder's output, between
+    /// its self-attention and its MLP.
     std::shared_ptr<const ModelConfig> encoder;
 
     std::int64_t layers = 0;

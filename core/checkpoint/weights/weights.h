@@ -131,6 +131,11 @@ inline constexpr std::array all_weights = [] {
     return all;
 }();
 
+static_assert(std::ranges::count_if(all_weights,
+                                    [](TensorId id) { return static_cast<int>(id) >= tensor_count; }) ==
+                  named_count - tensor_count,
+              "every weight that no page shows is in one of the two lists");
+
 constexpr bool is_per_layer(TensorId weight) {
     return std::ranges::find(weights_of_layer, weight) != weights_of_layer.end();
 }
