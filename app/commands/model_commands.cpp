@@ -26,6 +26,7 @@ void check_tensor(const Document& document, TensorId tensor) {
                       "b, here or in the encoder"));
     const checkpoint::AttentionPlace place = document.checkpoint()->place;
     if ((tensor == TensorId::q_norm || tensor == TensorId::k_norm) &&
+        document.problem.input(tensor) != nullptr &&
         !document.part()->model->model->stages().has_parameter(place, tensor))
         fail_input(tr("model_commands.norms_without_weights",
                       "the norms of queries and keys have no weights in this model: edit W_Q or W_K"));
