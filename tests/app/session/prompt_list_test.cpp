@@ -208,7 +208,7 @@ TEST_CASE("the mean on the effects is that of explain --prompts", "[prompts]") {
         const auto& parts = effects()->attribution.parts;
         REQUIRE(parts.size() == all["mean"]["writers"].size());
         for (std::size_t n = 0; n < parts.size(); ++n) {
-            CHECK(parts[n].writer.name() == all["mean"]["writers"][n]["name"]);
+            CHECK(parts[n].writer.name() == all["mean"]["writers"][n]["name"].get<std::string>());
             check_number(all["mean"]["writers"][n]["value"], parts[n].value);
             check_number(all["spread"]["writers"][n]["value"], effects()->mean->cells[n].spread);
         }
