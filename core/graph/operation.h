@@ -66,6 +66,8 @@ public:
     virtual ~Operation() = default;
 
     virtual std::string_view name() const = 0; ///< "softmax"
+    /// The word above an arrow from its first input to its result, in the user's language.
+    virtual std::string verb() const { return std::string(name()); }
     /// The view that shows a node of this kind in a step of the strip.
     virtual Page page(Step step) const = 0;
     /// The axes of the result. Throws Error(input) with the reason if the inputs do not fit together.

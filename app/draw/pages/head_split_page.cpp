@@ -6,6 +6,7 @@
 #include "app/state/model_document.h"
 #include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
+#include "core/graph/operation.h"
 
 #include <algorithm>
 #include <array>
@@ -85,22 +86,6 @@ std::optional<TensorId> factor_of(const DrawContext& context, TensorId step) {
     return std::nullopt;
 }
 
-/// The word for a step on rows of heads.
-std::string verb_of(graph::Op op) {
-    switch (op) {
-    // Translators: these words say, above an arrow, what a step does to the rows of a head
-    case graph::Op::head_norm:
-    case graph::Op::joint_norm:
-        return tr("stage_table.norm", "norm");
-    case graph::Op::rotate:
-        return tr("stage_table.turn", "rotate");
-    case graph::Op::token_scale:
-        return tr("stage_table.scale_rows", "scale");
-    default:
-        return tr("common.move", "move");
-    }
-}
-
 /// Draws the steps side by side. Returns the lower edge.
 float draw_half(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
                 float cell_w, float cell_h) {
@@ -128,7 +113,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
             draw_row_labels(picture, context, grid, tensor_info(spec.tensor).axes[1] == Axis::Tk);
         if (step + 1 < half.steps.size()) {
             draw_arrow(picture, context, x + width + 18, y + height / 2, half_arrow_room - 40,
-                       verb_of(context.shown.attention().op(half.steps[step + 1])));
+                       graph::operation(context.shown.attention().op(half.steps[step + 1])).verb());
             x += width + half_arrow_room;
         }
     }

@@ -13,6 +13,8 @@ namespace {
 class HeadNorm final : public RowOperation {
 public:
     std::string_view name() const override { return "head_norm"; }
+    // Translators: says, above an arrow, what a step does to the rows of a head
+    std::string verb() const override { return tr("stage_table.norm", "norm"); }
     Page page(Step step) const override { return page_of(step); }
 
     Axes axes(const Call& call) const override {

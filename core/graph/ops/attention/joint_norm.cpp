@@ -13,6 +13,7 @@ namespace {
 class JointNorm final : public RowOperation {
 public:
     std::string_view name() const override { return "joint_norm"; }
+    std::string verb() const override { return tr("stage_table.norm", "norm"); }
     Page page(Step) const override { return Page::split; }
 
     Axes axes(const Call& call) const override {

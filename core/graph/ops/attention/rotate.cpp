@@ -13,6 +13,8 @@ namespace {
 class Rotate final : public Operation {
 public:
     std::string_view name() const override { return "rotate"; }
+    // Translators: says, above an arrow, what a step does to the rows of a head
+    std::string verb() const override { return tr("stage_table.turn", "rotate"); }
     Page page(Step) const override { return Page::split; }
 
     Axes axes(const Call& call) const override {

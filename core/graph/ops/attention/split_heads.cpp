@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/graph/ops/attention/head_rows.h"
 #include "core/graph/ops/common.h"
 #include "core/graph/ops/ops.h"
@@ -10,6 +11,8 @@ namespace {
 class SplitHeads final : public Operation {
 public:
     std::string_view name() const override { return "split_heads"; }
+    // Translators: says, above an arrow, what a step does to the rows of a head
+    std::string verb() const override { return tr("split_heads.move", "move"); }
     Page page(Step step) const override { return page_of(step); }
     Axes axes(const Call& call) const override { return head_rows(call); }
     std::vector<ReadSpan> reads(const Call& call, const Index& at) const override {

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/graph/ops/attention/head_rows.h"
 #include "core/graph/ops/common.h"
 #include "core/graph/ops/ops.h"
@@ -12,6 +13,8 @@ namespace {
 class TokenScale final : public Operation {
 public:
     std::string_view name() const override { return "token_scale"; }
+    // Translators: says, above an arrow, what a step does to the rows of a head
+    std::string verb() const override { return tr("stage_table.scale_rows", "scale"); }
     Page page(Step step) const override { return page_of(step); }
 
     Axes axes(const Call& call) const override {
