@@ -9,6 +9,7 @@
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/model_memory.h"
 #include "core/engine/engine.h"
+#include "core/run/backend.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -85,13 +86,13 @@ const checkpoint::ReferenceRow* first_difference(const std::vector<checkpoint::R
     return bad == rows.end() ? nullptr : &*bad;
 }
 
-void compare_with_reference(const ModelCheckOptions& options, const checkpoint::RunAttention& attention) {
+void compare_with_reference(const ModelCheckOptions& options, run::Backend* backend) {
     const checkpoint::Model model = checkpoint::Model::open(options.folder);
     checkpoint::require_room_for(model);
     Progress progress;
     checkpoint::ReferenceGaps gaps;
     const std::vector<checkpoint::ReferenceRow> rows = checkpoint::check_against(
-        model, format::Safetensors::open_lazily(*options.reference), attention, progress, &gaps);
+        model, format::Safetensors::open_lazily(*options.reference), backend, progress, &gaps);
     write_file_atomically("-", options.json ? as_json(options, rows, gaps) : as_text(rows, gaps));
     if (const auto* const bad = first_difference(rows))
         fail_input(options.folder + " and " + *options.reference + " differ, first in " + row_name(*bad) +
@@ -103,12 +104,12 @@ void compare_with_reference(const ModelCheckOptions& options, const checkpoint::
                    "its head");
 }
 
-void check_alone(const ModelCheckOptions& options, const checkpoint::RunAttention& attention) {
+void check_alone(const ModelCheckOptions& options, run::Backend* backend) {
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.folder);
     checkpoint::require_room_for(*model->model);
     Progress progress;
     const std::vector<checkpoint::ReferenceRow> rows =
-        checkpoint::check_itself(*model->model, checkpoint::self_check_inputs(*model), attention, progress);
+        checkpoint::check_itself(*model->model, checkpoint::self_check_inputs(*model), backend, progress);
     write_file_atomically("-", options.json ? as_json(options, rows, {}) : as_text(rows, {}));
     if (const auto* const bad = first_difference(rows))
         fail_input(options.folder + " fails the check, first in " + row_name(*bad) +
@@ -116,11 +117,8 @@ void check_alone(const ModelCheckOptions& options, const checkpoint::RunAttentio
 }
 
 void check(const ModelCheckOptions& options) {
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.device);
-    const auto attention = [&](const Problem& problem, StageSet stages, Progress& cancel) {
-        return engine->run(problem, stages, cancel);
-    };
-    options.reference ? compare_with_reference(options, attention) : check_alone(options, attention);
+    const std::unique_ptr<run::Backend> backend = engine::make_backend(options.device);
+    options.reference ? compare_with_reference(options, backend.get()) : check_alone(options, backend.get());
 }
 
 } // namespace

@@ -19,6 +19,7 @@
 #include "core/export/model_part.h"
 #include "core/export/streamed_stages.h"
 #include "core/project/checkpoint_project.h"
+#include "core/run/backend.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -58,13 +59,6 @@ void add_labels(checkpoint::ModelInputs& inputs, const std::string& folder) {
     } catch (const Error&) {
         inputs.tokens.clear();
     }
-}
-
-checkpoint::RunAttention attention_on(const std::string& device) {
-    return [engine = std::shared_ptr<engine::Engine>(engine::make_engine(device))](
-               const Problem& problem, StageSet stages, Progress& cancel) {
-        return engine->run(problem, stages, cancel);
-    };
 }
 
 checkpoint::Stack stack_of_name(const std::string& name) {
@@ -280,7 +274,7 @@ checkpoint::ForwardResult ModelOptions::forward(const checkpoint::Model& model,
                                                 const checkpoint::ForwardOptions& options,
                                                 const std::string& device) const {
     Progress progress;
-    return checkpoint::run_model(model, inputs, options, attention_on(device), progress);
+    return checkpoint::run_model(model, inputs, options, engine::make_backend(device).get(), progress);
 }
 
 checkpoint::ModelEdits ModelOptions::read_edits(const checkpoint::Model& model,
@@ -430,8 +424,8 @@ exporting::ScriptPart ModelOptions::script_part(bool whole_model, const std::vec
     checkpoint::require_room_for(model);
     const checkpoint::ModelInputs inputs = read_inputs(model);
     const std::optional<checkpoint::Stack> stack = stack_.in(model.config(), needs_stack_ && !whole_model);
-    const checkpoint::RunAttention attention = attention_on(device);
-    checkpoint::Pass pass(model, inputs, read_edits(model, gains), temperature, attention);
+    const std::unique_ptr<run::Backend> backend = engine::make_backend(device);
+    checkpoint::Pass pass(model, inputs, read_edits(model, gains), temperature, backend.get());
     Progress progress;
     return whole_model ? exporting::part_of_model(pass, progress)
                        : exporting::part_of_layer(
@@ -482,7 +476,7 @@ Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, fl
            .Tk = tokens(stack != checkpoint::Stack::own),
            .H = in_stack(model.config(), stack).H});
     Progress progress;
-    return checkpoint::problem_of_layer(model, inputs, options, attention_on(device), progress);
+    return checkpoint::problem_of_layer(model, inputs, options, engine::make_backend(device).get(), progress);
 }
 
 std::string ModelOptions::title(bool whole_model) const {

@@ -4,7 +4,6 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/checks/self_check.h"
-#include "core/engine/cpu/cpu_engine.h"
 
 #include <ctime>
 #include <utility>
@@ -51,13 +50,7 @@ ModelCheck check(const checkpoint::TextModelPtr& model, Progress& progress) {
     try {
         const checkpoint::ModelInputs inputs = checkpoint::self_check_inputs(*model);
         result.tokens = inputs.T;
-        cpu::CpuEngine engine;
-        result.rows = checkpoint::check_itself(
-            *model->model, inputs,
-            [&](const Problem& problem, StageSet stages, Progress& cancel) {
-                return engine.run(problem, stages, cancel);
-            },
-            progress);
+        result.rows = checkpoint::check_itself(*model->model, inputs, nullptr, progress);
     } catch (const std::bad_alloc&) {
         result.error = tr("engine_desk.check_needs_memory",
                           "Not enough free memory to check this model; close other programs.");

@@ -73,10 +73,7 @@ Trace SwitchableEngine::run(const Problem& problem, StageSet wanted, Progress& p
 
 Trace SwitchableEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
                               Progress& progress) {
-    return compute([&](engine::Engine& engine) {
-        return previous.device == engine.name() ? engine.rerun(problem, before, previous, progress)
-                                                : engine.run(problem, StageSet::all(), progress);
-    });
+    return compute([&](engine::Engine& engine) { return engine.rerun(problem, before, previous, progress); });
 }
 
 } // namespace headscope::app

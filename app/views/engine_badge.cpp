@@ -53,9 +53,9 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     // A whole checkpoint runs on the CPU; weights alone are only read.
     const Trace* const trace = shows_transformed_weights(state) ? nullptr : state.shown.trace.get();
     const LongMap* const map = state.shown.map.get();
-    const std::string name = engine_title(trace != nullptr                         ? trace->device
-                                          : map != nullptr && !map->device.empty() ? map->device
-                                                                                   : "cpu");
+    const std::string name = trace != nullptr                         ? engine_title(*trace)
+                             : map != nullptr && !map->device.empty() ? engine_title(map->device)
+                                                                      : engine_title("cpu");
     const std::string time = trace == nullptr || !state.shows_run_time ? "" : time_text(trace->seconds);
     const bool incomplete = shows_transformed_weights(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
@@ -97,6 +97,8 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
         ImGui::OpenPopup("engine list");
         tools.send(EngineAction{EngineAction::Kind::list});
     } else if (ImGui::IsItemHovered()) {
+        const std::string left_to_cpu =
+            trace == nullptr ? std::string() : left_to_cpu_sentence(*trace, state.engines);
         show_tip(incomplete ? tr("engine_badge.model_runs_without_family",
                                  "This model runs without {}, which Headscope does not support for its "
                                  "family: its numbers may be wrong.",
@@ -105,6 +107,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                  : warns ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.fallback_reason)
                          : tr("engine_badge.time_last_run_click",
                               "Time of the last run. {} Click to choose the engine.", state.recomputed) +
+                               (left_to_cpu.empty() ? "" : " " + left_to_cpu) +
                                (check == nullptr || state.engines.checking ? "" : " " + check->sentence()),
                  tools);
     }

@@ -12,6 +12,9 @@
 namespace headscope {
 class WeightsMap;
 }
+namespace headscope::run {
+class Backend;
+}
 
 namespace headscope::engine {
 
@@ -77,6 +80,9 @@ AutoChoice auto_choice(const DeviceList& found);
 /// Vulkan only when a run is large enough to benefit. Throws Error(machine), which lists the available
 /// devices, if there is no such device.
 std::unique_ptr<Engine> make_engine(const std::string& id);
+
+/// The same devices for runs of graphs. Throws what make_engine throws.
+std::unique_ptr<run::Backend> make_backend(const std::string& id);
 
 /// The reaction to a device error in a map: the error is thrown, or the CPU computes the map from then on.
 enum class MapErrorPolicy : std::uint8_t { throw_error, fall_back_to_cpu };

@@ -15,6 +15,10 @@ constexpr std::size_t most_known = 16; ///< structures of which the graphs are k
 } // namespace
 
 ProblemRuns::Known& ProblemRuns::known(const ProblemStructure& structure) {
+    if (backend_.has_failed() && !device_failed_) {
+        known_.clear();
+        device_failed_ = true;
+    }
     const auto found = std::ranges::find(known_, structure, &Known::structure);
     if (found != known_.end()) {
         known_.splice(known_.begin(), known_, found);
@@ -49,15 +53,21 @@ const run::PlanPtr& ProblemRuns::plan(Known& known, StageSet captured) const {
 }
 
 Trace ProblemRuns::trace_of(const run::Run& run, const Known& known, const Problem& problem) const {
+    const run::Plan& plan = run.plan();
+    const bool failed = backend_.has_failed();
     Trace trace{.dims = problem.dims,
                 .stages = {},
                 .fully_masked = {},
-                .device = backend_.name(),
+                .device = failed ? run::cpu_device : plan.device(),
                 .seconds = 0,
                 .computed = {},
-                .parts = known.structure.parts};
+                .parts = known.structure.parts,
+                .left_to_cpu = {}};
     for (const Stage& stage : known.stages)
         trace.slot(stage.id) = run.tensor(stage.node);
+    for (const graph::NodeId node : failed ? std::vector<graph::NodeId>() : plan.left_to_cpu())
+        if (const std::optional<TensorId> id = known.graph.tensors[static_cast<std::size_t>(node)])
+            trace.left_to_cpu = trace.left_to_cpu.with(*id);
     trace.fully_masked.reserve(run.empty_rows().size());
     for (const run::EmptyRow& row : run.empty_rows())
         trace.fully_masked.push_back({row.b, row.h, row.i});
@@ -69,6 +79,8 @@ Trace ProblemRuns::run(const Problem& problem, StageSet wanted, Progress& progre
     Known& mine = known(structure_of(problem, mask));
     const StageSet captured = wanted & mine.all;
     const run::PlanPtr& planned = plan(mine, captured);
+    if (!fits_in_memory(planned->bytes()))
+        backend_.release();
     if (!fits_in_memory(planned->bytes()))
         require_memory_for(problem, captured); // a remedy that names stages
     const run::RunPtr run =

@@ -5,11 +5,21 @@
 #include "core/run/run.h"
 #include "core/trace/trace.h"
 
+#include <chrono>
 #include <list>
 #include <utility>
 #include <vector>
 
 namespace headscope::engine {
+
+/// Sets the wall time of a trace to that of `compute`.
+template<class Compute>
+Trace timed(const Compute& compute) {
+    const auto start = std::chrono::steady_clock::now();
+    Trace trace = compute();
+    trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return trace;
+}
 
 /// Runs problems as graphs on a backend. Keeps the graphs and plans of recent problems: an edit, and the next
 /// layer of a model, need none of their own. For one thread at a time.
@@ -18,7 +28,9 @@ public:
     /// The backend must outlive this object.
     explicit ProblemRuns(run::Backend& backend) : backend_(backend) {}
 
-    /// Computes the wanted stages of a validated problem. Throws what run::run and require_memory_for throw.
+    /// Computes the wanted stages of a validated problem. Before it refuses a run that does not fit into
+    /// memory, it frees what the backend keeps between runs. Throws what run::run and require_memory_for
+    /// throw.
     Trace run(const Problem& problem, StageSet wanted, Progress& progress);
     /// Computes all stages. Shares with `previous`, a trace of all stages of `before` by the same backend,
     /// the numbers that cannot have changed.
@@ -44,7 +56,8 @@ private:
     Trace trace_of(const run::Run& run, const Known& known, const Problem& problem) const;
 
     run::Backend& backend_;
-    std::list<Known> known_; ///< the most recently used one first
+    bool device_failed_ = false; ///< the plans in known_ are those that the backend made afterwards
+    std::list<Known> known_;     ///< the most recently used one first
 };
 
 } // namespace headscope::engine

@@ -39,4 +39,8 @@ void fail_masked_score(const Dims& dims, std::int64_t b, std::int64_t h, std::in
              tr("common.make_additive_mask_smaller", "make the additive mask smaller"));
 }
 
+std::string layer_name(const graph::Node& node) {
+    return node.name.substr(0, node.prefix == 0 ? 0 : node.prefix - 1);
+}
+
 } // namespace headscope::engine

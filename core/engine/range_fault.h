@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/error.h"
+#include "core/graph/node.h"
 #include "core/tensor/dims.h"
 #include "core/trace/stage.h"
 
@@ -27,5 +29,19 @@ namespace headscope::engine {
                              std::int64_t j);
 /// Reports the largest score of query i in head h, after the mask is added.
 [[noreturn]] void fail_masked_score(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i);
+
+/// The name of the layer of a node: "layers.3"; empty outside layers.
+std::string layer_name(const graph::Node& node);
+/// Calls `call`. Puts the name of a layer, if there is one, before the sentence of an Error(input).
+template<class Call>
+void naming_layer(const std::string& layer, const Call& call) {
+    try {
+        call();
+    } catch (const Error& fault) {
+        if (fault.kind() != ErrorKind::input || layer.empty())
+            throw;
+        fail_input(layer + ": " + fault.what());
+    }
+}
 
 } // namespace headscope::engine

@@ -1,14 +1,17 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
-#include "core/engine/auto_engine.h"
+#include "core/engine/auto_backend.h"
+#include "core/engine/backend_engine.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/graph_backend.h"
 #include "core/engine/cpu/kernels/kernels.h"
 #include "core/engine/cpu/long_map.h"
 #include "core/engine/engine.h"
 #include "core/engine/fallback_map.h"
+#include "core/engine/vulkan/devices.h"
+#include "core/engine/vulkan/graph_backend.h"
 #include "core/engine/vulkan/long_map.h"
-#include "core/engine/vulkan/vulkan_engine.h"
 
 #include <algorithm>
 #include <fstream>
@@ -49,15 +52,19 @@ std::size_t number_of(const std::string& id) {
     return std::stoul(id.substr(vulkan_prefix.size()));
 }
 
-std::unique_ptr<Engine> make_vulkan(const std::string& id) {
-    return std::make_unique<vulkan::VulkanEngine>(number_of(id));
+std::unique_ptr<run::Backend> make_cpu_backend() {
+    return std::make_unique<cpu::CpuBackend>(cpu::make_cpu_machine());
 }
 
-/// Creates the graphics processor's engine that `auto` uses for large work; null without one.
-std::unique_ptr<Engine> make_real_gpu() {
+std::unique_ptr<run::Backend> make_vulkan_backend(const std::string& id) {
+    return std::make_unique<vulkan::VulkanBackend>(number_of(id), make_cpu_backend());
+}
+
+/// Creates the backend of the graphics processor that `auto` uses for large work; null without one.
+std::unique_ptr<run::Backend> make_real_gpu() {
     const DeviceList found = devices();
     const Device* gpu = first_vulkan(found, true);
-    return gpu == nullptr ? nullptr : make_vulkan(gpu->id);
+    return gpu == nullptr ? nullptr : make_vulkan_backend(gpu->id);
 }
 
 /// The device id for "vulkan" or "vulkan:N". Throws Error(machine), which lists the available devices.
@@ -124,11 +131,15 @@ AutoChoice auto_choice(const DeviceList& found) {
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& id) {
+    return std::make_unique<BackendEngine>(make_backend(id));
+}
+
+std::unique_ptr<run::Backend> make_backend(const std::string& id) {
     if (id == "cpu")
-        return std::make_unique<cpu::CpuEngine>();
+        return make_cpu_backend();
     if (id == "auto")
-        return std::make_unique<AutoEngine>(std::make_unique<cpu::CpuEngine>(), make_real_gpu);
-    return make_vulkan(vulkan_id(id));
+        return std::make_unique<AutoBackend>(make_cpu_backend(), make_real_gpu);
+    return make_vulkan_backend(vulkan_id(id));
 }
 
 std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& problem, std::int64_t b,
@@ -141,7 +152,7 @@ std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& probl
             return std::make_unique<cpu::LongMap>(problem, b, h, *projections, cpu::make_cpu_machine(),
                                                   watched);
         }
-        const std::unique_ptr<Engine> projections = make_vulkan(device);
+        const std::unique_ptr<Engine> projections = make_engine(device);
         return std::make_unique<vulkan::LongMap>(problem, b, h, *projections,
                                                  vulkan::map_device(number_of(device)), watched);
     };

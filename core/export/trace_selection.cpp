@@ -164,6 +164,9 @@ ordered_json trace_metadata(const Problem& problem, const Trace& trace) {
         metadata["kv_tokens"] = problem.kv_tokens;
     metadata["config"] = config_of(problem);
     metadata["device"] = trace.device;
+    for (const TensorInfo& stage : stage_table())
+        if (trace.left_to_cpu.has(stage.id))
+            metadata["left_to_cpu"].push_back(stage.name);
     metadata["fully_masked_rows"] = std::move(rows);
     if (!head_rows.empty())
         metadata["fully_masked_head_rows"] = std::move(head_rows);

@@ -2,7 +2,6 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/engine/engine.h"
 #include "core/lesson/additional_passes.h"
 
 #include <algorithm>
@@ -21,13 +20,7 @@ StageSet every_stage() {
 
 checkpoint::ForwardResult run(const checkpoint::TextModel& model, const checkpoint::ModelInputs& inputs,
                               const checkpoint::ForwardOptions& options, Progress& progress) {
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
-    return checkpoint::run_model(
-        *model.model, inputs, options,
-        [&](const Problem& problem, StageSet wanted, Progress& part) {
-            return engine->run(problem, wanted, part);
-        },
-        progress);
+    return checkpoint::run_model(*model.model, inputs, options, nullptr, progress);
 }
 
 } // namespace

@@ -21,11 +21,15 @@ public:
     virtual void compute(Values& values, Progress& progress) const = 0;
 };
 
+/// The name of the processor that every machine has.
+inline constexpr const char* cpu_device = "cpu";
+
 /// Nodes that are computed together, in topological order.
 struct Step {
     std::vector<NodeId> nodes;
     std::unique_ptr<const Kernel> kernel;
-    bool by_heads = false; ///< the kernel can compute some heads alone
+    std::string device = cpu_device; ///< that computes the nodes
+    bool by_heads = false;           ///< the kernel can compute some heads alone
     /// Nodes that the kernel can store in part: some indices of each axis but the innermost.
     std::vector<NodeId> by_parts{};
     /// Nodes whose numbers of an earlier run the kernel reads even if it does not store them.
@@ -36,6 +40,9 @@ struct Step {
     /// Row t of text b of the nodes, whose first axes are (B, T), depends on that row alone of the inputs
     /// that have these axes: the kernel computes the rows that its tensors have.
     bool by_rows = false;
+    /// The kernel reads all inputs of its nodes even if an earlier run has some of the nodes: runs of a plan
+    /// with such a step share nothing with others.
+    bool reads_all = false;
 };
 
 /// The nodes that a plan computes.
@@ -69,10 +76,14 @@ public:
     Backend& operator=(const Backend&) = delete;
     virtual ~Backend() = default;
 
-    virtual std::string name() const = 0; ///< "cpu"
+    virtual std::string name() const = 0; ///< of the device: "cpu", "vulkan:0"
+    /// The device failed, and the CPU computes the nodes that were planned for it.
+    virtual bool has_failed() const { return false; }
     /// The kernels for the nodes to compute, each node in one step at most. Nodes without a kernel are
     /// evaluated in double precision by their operation.
-    virtual std::vector<Step> steps(const Needs& needs) = 0;
+    std::vector<Step> steps(const Needs& needs) { return steps_after({}, needs); }
+    /// Those for the nodes that `first`, the steps of other devices, leave; with these in front.
+    virtual std::vector<Step> steps_after(std::vector<Step> first, const Needs& needs) = 0;
     /// Memory for the numbers of a node.
     virtual std::shared_ptr<Tensor> make(const Shape& shape) = 0;
     /// Called after each run.

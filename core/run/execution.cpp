@@ -31,7 +31,7 @@ Execution::Execution(const PlanPtr& plan, Leaves leaves, NodeInterventions inter
     run_->tensors_.resize(graph_.nodes().size());
     run_->parts_.resize(plan_.parts().size());
     run_->computed_.resize(graph_.nodes().size());
-    if (previous_ != nullptr && previous_->plan().device() != plan_.device())
+    if (previous_ != nullptr && (previous_->plan().device() != plan_.device() || !plan_.shares()))
         previous_ = nullptr; // another device may round otherwise
     if (previous_ != nullptr || !plan_.parts().empty())
         inputs_ = &plan_.inputs();

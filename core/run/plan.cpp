@@ -31,6 +31,11 @@ Plan::Plan(const graph::Graph& graph, const std::vector<graph::Part>& captures,
     }
     find_needs(needs);
     order_steps(backend.steps(needs), needs);
+    for (const PlannedStep& planned : steps_) {
+        if (planned.step.device != cpu_device)
+            device_ = planned.step.device;
+        shares_ = shares_ && !planned.step.reads_all;
+    }
     find_boxes();
     find_lifetimes();
     find_tables();
@@ -317,6 +322,14 @@ std::vector<NodeId> Plan::evaluated() const {
     for (const PlannedStep& step : steps_)
         if (step.evaluated)
             ids.push_back(step.step.nodes.front());
+    return ids;
+}
+
+std::vector<NodeId> Plan::left_to_cpu() const {
+    std::vector<NodeId> ids;
+    for (const PlannedStep& planned : steps_)
+        if (device_ != cpu_device && planned.step.device == cpu_device)
+            ids.insert(ids.end(), planned.step.nodes.begin(), planned.step.nodes.end());
     return ids;
 }
 

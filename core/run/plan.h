@@ -61,8 +61,12 @@ public:
 
     const graph::Graph& graph() const { return graph_; }
     Backend& backend() const { return backend_; }
-    /// The backend's name.
+    /// The device that computes a step, other than the CPU; "cpu" if the CPU computes all of them.
     const std::string& device() const { return device_; }
+    /// The nodes that the CPU computes, although another device computes the rest.
+    std::vector<NodeId> left_to_cpu() const;
+    /// Its runs can share numbers with earlier ones.
+    bool shares() const { return shares_; }
     const std::vector<graph::Part>& captures() const { return captures_; }
     /// The nodes that the captures need, leaves included, in topological order.
     std::span<const Node> nodes() const { return nodes_; }
@@ -99,7 +103,8 @@ private:
 
     graph::Graph graph_;
     Backend& backend_;
-    std::string device_ = backend_.name();
+    std::string device_ = cpu_device;
+    bool shares_ = true;
     std::vector<graph::Part> captures_;
     std::vector<NodeId> intervened_;
     std::vector<NodeId> given_;

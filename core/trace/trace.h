@@ -27,6 +27,8 @@ struct Trace {
     double seconds = 0.0;                ///< wall time of the run
     DirtySet computed{};  ///< what this run computed; the rest is shared with the trace before it
     ProblemParts parts{}; ///< of the problem
+    /// Computed by the CPU, because the other device that computed the rest has no kernel for them.
+    StageSet left_to_cpu{};
 
     /// Null when the stage was not asked for, or the problem has none.
     const Tensor* stage(TensorId id) const { return stages[static_cast<std::size_t>(id)].get(); }

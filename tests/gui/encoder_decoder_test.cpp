@@ -1,5 +1,4 @@
 #include "core/checkpoint/run/forward.h"
-#include "core/engine/cpu/cpu_engine.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
 #include "tests/gui/support/user.h"
@@ -83,14 +82,9 @@ void open_head(User& user, std::int64_t layer, std::int64_t head) {
 
 /// The whole model, by the function that the command line calls.
 checkpoint::ForwardResult forward(const User& user, const checkpoint::ModelEdits& edits) {
-    cpu::CpuEngine engine;
     Progress progress;
-    return checkpoint::run_model(
-        *opened_run(user).model->model, *opened_run(user).inputs, {.stages = StageSet(), .edits = edits},
-        [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return static_cast<engine::Engine&>(engine).run(problem, stages, cancel);
-        },
-        progress);
+    return checkpoint::run_model(*opened_run(user).model->model, *opened_run(user).inputs,
+                                 {.stages = StageSet(), .edits = edits}, nullptr, progress);
 }
 
 /// The probability of a token after position i, in double precision.

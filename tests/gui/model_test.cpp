@@ -1,6 +1,5 @@
 #include "core/base/file.h"
 #include "core/checkpoint/run/forward.h"
-#include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/gui/support/files_user.h"
 #include "tests/temporary_folder.h"
@@ -39,14 +38,8 @@ checkpoint::ForwardResult forward(const std::string& folder,
     checkpoint::ForwardOptions options{.stages = StageSet().with(TensorId::weights)};
     for (auto& [layer, of_layer] : gains)
         options.edits[layer].gains = std::move(of_layer);
-    cpu::CpuEngine engine;
     Progress progress;
-    return checkpoint::run_model(
-        checkpoint::Model::open(folder), inputs, options,
-        [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return static_cast<engine::Engine&>(engine).run(problem, stages, cancel);
-        },
-        progress);
+    return checkpoint::run_model(checkpoint::Model::open(folder), inputs, options, nullptr, progress);
 }
 
 double largest_difference(const Tensor& a, const Tensor& b) {

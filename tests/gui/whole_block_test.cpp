@@ -2,7 +2,6 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/panels/panels.h"
 #include "core/checkpoint/run/forward.h"
-#include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/gui/support/screen.h"
 #include "tests/gui/support/user.h"
@@ -27,14 +26,8 @@ checkpoint::ForwardResult whole_pass(const checkpoint::Model& model, const check
     checkpoint::ForwardOptions options{.stages = StageSet::all(), .edits = edits};
     for (const TensorInfo& row : block_table())
         options.stages = options.stages.with(row.id);
-    cpu::CpuEngine engine;
     Progress progress;
-    return checkpoint::run_model(
-        model, inputs, options,
-        [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return static_cast<engine::Engine&>(engine).run(problem, stages, cancel);
-        },
-        progress);
+    return checkpoint::run_model(model, inputs, options, nullptr, progress);
 }
 
 checkpoint::ForwardResult whole_pass(const std::string& folder, const checkpoint::ModelEdits& edits = {}) {

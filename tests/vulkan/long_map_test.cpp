@@ -241,7 +241,7 @@ TEST_CASE("two Vulkan maps on worker threads and a run of the engine do not dist
     Numbers numbers(38);
     Problem problem = generate(self_attention(300, 8), {}, numbers);
     problem.mask = {CausalMask{}};
-    vulkan::VulkanEngine engine(0);
+    engine::BackendEngine engine = vulkan_engine();
     const Trace expected = engine.run(problem);
     std::vector<std::thread> workers;
     std::array<Tensor, 2> made{Tensor(Shape{0}), Tensor(Shape{0})};

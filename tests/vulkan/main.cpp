@@ -1,5 +1,5 @@
 #include "core/base/error.h"
-#include "core/engine/vulkan/vulkan_engine.h"
+#include "core/engine/vulkan/devices.h"
 #include "tests/run_tests.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 #include "tests/vulkan/support.h"
 
 #include "core/base/error.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/graph_backend.h"
 #include "tests/catch.h"
 
 #include <cstdlib>
@@ -18,6 +20,16 @@ Validated::Validated() {
     } catch (const Error&) {
         options.validation = nullptr;
     }
+}
+
+std::unique_ptr<vulkan::VulkanBackend> vulkan_backend(const vulkan::VulkanOptions& options,
+                                                      std::size_t number) {
+    return std::make_unique<vulkan::VulkanBackend>(
+        number, std::make_unique<cpu::CpuBackend>(cpu::make_cpu_machine(1)), options);
+}
+
+engine::BackendEngine vulkan_engine(const vulkan::VulkanOptions& options, std::size_t number) {
+    return engine::BackendEngine(vulkan_backend(options, number));
 }
 
 void check_none(const std::vector<std::string>& lines) {

@@ -1,7 +1,11 @@
 #pragma once
 
-#include "core/engine/vulkan/vulkan_engine.h"
+#include "core/engine/backend_engine.h"
+#include "core/engine/vulkan/devices.h"
+#include "core/engine/vulkan/graph_backend.h"
 
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +22,11 @@ struct Validated {
     std::vector<std::string> messages;
     vulkan::VulkanOptions options;
 };
+
+/// A device, by its index in vulkan_devices(), with the CPU for what has no kernel there.
+std::unique_ptr<vulkan::VulkanBackend> vulkan_backend(const vulkan::VulkanOptions& options = {},
+                                                      std::size_t number = 0);
+engine::BackendEngine vulkan_engine(const vulkan::VulkanOptions& options = {}, std::size_t number = 0);
 
 /// Fails the test once for each of the lines.
 void check_none(const std::vector<std::string>& lines);

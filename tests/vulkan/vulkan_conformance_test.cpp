@@ -25,14 +25,14 @@ std::vector<ConformanceCase> every_third(const std::vector<ConformanceCase>& cas
 
 TEST_CASE("the Vulkan engine meets the golden cases") {
     Validated validated;
-    vulkan::VulkanEngine engine(0, validated.options);
+    engine::BackendEngine engine = vulkan_engine(validated.options);
     check_none(failures(golden_cases(), engine));
     check_none(validated.messages);
 }
 
 TEST_CASE("the Vulkan engine meets the reference on generated cases") {
     Validated validated;
-    vulkan::VulkanEngine engine(0, validated.options);
+    engine::BackendEngine engine = vulkan_engine(validated.options);
     check_none(failures(with_answers(generated_cases()), engine));
     check_none(validated.messages);
 }
@@ -41,7 +41,7 @@ TEST_CASE("kernels and copies as a graphics card needs them meet the reference")
     Validated validated;
     validated.options.shared_tiles = true;
     validated.options.staging = true;
-    vulkan::VulkanEngine engine(0, validated.options);
+    engine::BackendEngine engine = vulkan_engine(validated.options);
     check_none(failures(with_answers(every_third(generated_cases())), engine));
     check_none(validated.messages);
 }
@@ -49,7 +49,7 @@ TEST_CASE("kernels and copies as a graphics card needs them meet the reference")
 TEST_CASE("problems larger than one binding are cut and meet the reference") {
     Validated validated;
     validated.options.binding_bytes = 1024;
-    vulkan::VulkanEngine engine(0, validated.options);
+    engine::BackendEngine engine = vulkan_engine(validated.options);
     // Leaves out cases with a larger row of keys, and with a norm over heads in two bindings.
     auto cases = with_answers(generated_cases());
     std::erase_if(cases, [](const ConformanceCase& one) {

@@ -2,6 +2,7 @@
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
+#include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
 #include "tests/conformance/reference.h"
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <string>
 
 using namespace headscope;
@@ -40,7 +42,7 @@ Rotary rotary_of(const Dims& d, std::int64_t entries) {
 }
 
 /// The sentence of both engines, which has to be the same.
-void check_same_sentence(const Problem& problem, vulkan::VulkanEngine& engine) {
+void check_same_sentence(const Problem& problem, engine::BackendEngine& engine) {
     cpu::CpuEngine cpu(1);
     const std::string expected = input_error([&] { cpu.run(problem); });
     CHECK_FALSE(expected.empty());
@@ -49,29 +51,65 @@ void check_same_sentence(const Problem& problem, vulkan::VulkanEngine& engine) {
 
 } // namespace
 
-TEST_CASE("problems without kernels are refused, and not computed without what has none") {
+TEST_CASE("the CPU computes what has no kernel, and the trace says so") {
     Validated validated;
-    vulkan::VulkanEngine engine(0, validated.options);
-    const auto fault_of = [&](const Problem& problem) {
-        try {
-            engine.run(problem);
-        } catch (const Error& fault) {
-            CHECK(fault.kind() == ErrorKind::machine);
-            return std::string(fault.what());
-        }
-        return std::string();
+    engine::BackendEngine engine = vulkan_engine(validated.options);
+    const auto left_to_cpu = [&](const Problem& problem) {
+        const Trace trace = engine.run(problem);
+        CHECK(difference(trace, reference_trace(problem)) == "");
+        CHECK(trace.device == "vulkan:0");
+        return trace.left_to_cpu;
     };
     Numbers numbers(3);
-    CHECK_THAT(fault_of(problem_of(odd, 1, {ChunkedCausalMask{5}})), Catch::Contains("masks of chunks"));
-    CHECK_THAT(fault_of(generate(odd, {.query_scale = true}, numbers)),
-               Catch::Contains("scaled by position"));
-    CHECK_THAT(fault_of(generate(odd, {.value_norm = true}, numbers)), Catch::Contains("norms of values"));
-    CHECK_THAT(fault_of(generate(odd, {.gate = true}, numbers)), Catch::Contains("gates"));
+    CHECK(left_to_cpu(problem_of(odd, 1)).empty());
+    CHECK(left_to_cpu(generate(odd, {.value_norm = true}, numbers)).empty());
+    CHECK(left_to_cpu(generate(odd, {.query_scale = true}, numbers)) ==
+          StageSet().with(TensorId::q).with(TensorId::q_heads));
+    CHECK(left_to_cpu(generate(odd, {.gate = true}, numbers)) == StageSet()
+                                                                     .with(TensorId::gate)
+                                                                     .with(TensorId::head_out_gated)
+                                                                     .with(TensorId::concat)
+                                                                     .with(TensorId::contributions)
+                                                                     .with(TensorId::output));
+    check_none(validated.messages);
+}
+
+TEST_CASE("problems whose scores have no kernel are the CPU's, with its numbers and after edits as well") {
+    engine::BackendEngine engine = vulkan_engine();
+    cpu::CpuEngine cpu(1);
+    Numbers numbers(4);
+    for (const Problem& problem :
+         {problem_of(odd, 1, {ChunkedCausalMask{5}}), relative_cases().front().problem}) {
+        const Trace trace = engine.run(problem);
+        CHECK(trace.device == "cpu");
+        CHECK(trace.left_to_cpu.empty());
+        CHECK(bitwise_difference(trace, cpu.run(problem)) == "");
+        Problem edited = problem;
+        edited.weights.W_O = numbers.tensor(problem.weights.W_O->shape(), 1);
+        Progress progress;
+        const Trace after = engine.rerun(edited, problem, trace, progress);
+        CHECK(bitwise_difference(after, cpu.run(edited)) == "");
+        CHECK_FALSE(after.computed.stages().has(TensorId::scores)); // shared
+    }
+}
+
+TEST_CASE("a run after an edit has the numbers of a run from scratch") {
+    engine::BackendEngine engine = vulkan_engine();
+    const Problem problem = problem_of(odd, 9);
+    Problem edited = problem;
+    Numbers numbers(5);
+    edited.weights.W_O = numbers.tensor(problem.weights.W_O->shape(), 1);
+    Progress progress;
+    const Trace before = engine.run(problem);
+    const Trace after = engine.rerun(edited, problem, before, progress);
+    CHECK(bitwise_difference(after, engine.run(edited)) == "");
+    cpu::CpuEngine cpu(1);
+    CHECK(bitwise_difference(engine.rerun(edited, problem, cpu.run(problem), progress), after) == "");
 }
 
 TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
     Validated validated;
-    vulkan::VulkanEngine engine(0, validated.options);
+    engine::BackendEngine engine = vulkan_engine(validated.options);
     for (const std::int64_t dk : {1, 64, 256}) {
         Dims dims{.B = 1, .Tq = 9, .Tk = 9, .D = 12, .Dkv = 12, .H = 2, .Hkv = 1, .dk = dk, .dv = dk};
         const Problem problem = problem_of(dims, static_cast<std::uint64_t>(dk), {CausalMask{}});
@@ -103,7 +141,7 @@ TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
 }
 
 TEST_CASE("any set of stages has the numbers of a run with all of them") {
-    vulkan::VulkanEngine engine(0);
+    engine::BackendEngine engine = vulkan_engine();
     const Problem problem = problem_of(odd, 3, {CausalMask{}});
     const Trace all = engine.run(problem);
     for (const TensorInfo& info : stages_of()) {
@@ -118,7 +156,7 @@ TEST_CASE("any set of stages has the numbers of a run with all of them") {
 }
 
 TEST_CASE("a device keeps its buffers from run to run until the program rests") {
-    vulkan::VulkanEngine engine(0);
+    engine::BackendEngine engine = vulkan_engine();
     const Dims large{
         .B = 1, .Tq = 512, .Tk = 512, .D = 64, .Dkv = 64, .H = 16, .Hkv = 16, .dk = 64, .dv = 64};
     const Problem problem = problem_of(large, 8, {CausalMask{}});
@@ -141,7 +179,7 @@ TEST_CASE("a device keeps its buffers from run to run until the program rests") 
 }
 
 TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {
-    vulkan::VulkanEngine engine(0);
+    engine::BackendEngine engine = vulkan_engine();
     Problem base = problem_of(odd, 5);
     const auto scaled_by = [](const TensorPtr& tensor, float factor) {
         Tensor copy(tensor->shape(), tensor->values());
@@ -153,6 +191,14 @@ TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {
     projection.x = scaled_by(base.x, 1e25F);
     projection.weights.W_Q = scaled_by(base.weights.W_Q, 1e25F);
     check_same_sentence(projection, engine);
+    // At a later token, and of queries whose rows are stored with padding.
+    Tensor x(base.x->shape(), base.x->values());
+    for (std::int64_t c = 0; c < odd.D; ++c)
+        x.at(1, 30, c) = std::numeric_limits<float>::max();
+    Problem later = base;
+    later.x = std::make_shared<const Tensor>(std::move(x));
+    later.weights.W_Q = scaled_by(base.weights.W_Q, 1e5F);
+    check_same_sentence(later, engine);
     Problem score = base;
     score.x = scaled_by(base.x, 1e22F);
     check_same_sentence(score, engine);
@@ -168,7 +214,7 @@ TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {
 }
 
 TEST_CASE("a run can be cancelled, and the next one is whole") {
-    vulkan::VulkanEngine engine(0);
+    engine::BackendEngine engine = vulkan_engine();
     const Problem problem = problem_of(odd, 6);
     Progress progress;
     progress.cancel();

@@ -32,7 +32,7 @@ vulkan::VulkanOptions failing(vulkan::VulkanStep step, VkResult result, int nth 
 /// The sentence of the Error(machine) of opening the device and running a problem; empty without one.
 std::string machine_error(const vulkan::VulkanOptions& options, const Problem& problem = some_problem()) {
     try {
-        vulkan::VulkanEngine engine(0, options);
+        engine::BackendEngine engine = vulkan_engine(options);
         engine.run(problem);
     } catch (const Error& fault) {
         CHECK(fault.kind() == ErrorKind::machine);
@@ -55,7 +55,7 @@ TEST_CASE("what the machine lacks is said in one sentence") {
     CHECK_THAT(machine_error(failing(vulkan::VulkanStep::device, VK_ERROR_FEATURE_NOT_PRESENT)),
                Contains("lacks a Vulkan feature"));
     CHECK_THAT(machine_error(failing(vulkan::VulkanStep::pipeline, VK_ERROR_UNKNOWN)), Contains("failed: "));
-    CHECK(error_kind([] { vulkan::VulkanEngine(99); }) == ErrorKind::machine);
+    CHECK(error_kind([] { vulkan_engine({}, 99); }) == ErrorKind::machine);
 }
 
 TEST_CASE("memory that runs out and devices that are lost in the middle of a run are said in one sentence") {
@@ -80,7 +80,7 @@ TEST_CASE("a problem larger than the device's memory is refused before anything 
     CHECK_THAT(machine_error(options, some_problem(800)), Contains("needs ") && Contains(" MB of memory") &&
                                                               Contains(" MB free") &&
                                                               Contains("--device cpu"));
-    vulkan::VulkanEngine engine(0, options);
+    engine::BackendEngine engine = vulkan_engine(options);
     allocations = 0;
     CHECK(error_kind([&] { engine.run(some_problem(800)); }) == ErrorKind::machine);
     CHECK(allocations == 0);
@@ -98,7 +98,7 @@ TEST_CASE("a device whose memory ran out can be used again") {
                    ? static_cast<int>(VK_ERROR_OUT_OF_DEVICE_MEMORY)
                    : 0;
     };
-    vulkan::VulkanEngine engine(0, options);
+    engine::BackendEngine engine = vulkan_engine(options);
     CHECK(error_kind([&] { engine.run(some_problem()); }) == ErrorKind::machine);
     CHECK(engine.run(some_problem()).stage(TensorId::output) != nullptr);
 }
@@ -110,7 +110,7 @@ TEST_CASE("validation catches a barrier that was left out") {
         return;
     }
     validated.options.forget_barriers = true;
-    vulkan::VulkanEngine engine(0, validated.options);
+    engine::BackendEngine engine = vulkan_engine(validated.options);
     engine.run(some_problem());
     REQUIRE_FALSE(validated.messages.empty());
     CHECK_THAT(validated.messages.front(), Contains("READ_AFTER_WRITE"));

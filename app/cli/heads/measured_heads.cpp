@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/format/attention_file.h"
+#include "core/run/backend.h"
 
 #include <algorithm>
 #include <iostream>
@@ -76,17 +77,12 @@ std::vector<MeasuredHead> heads_of_file(const std::string& path, const Attention
 }
 
 std::vector<MeasuredHead> heads_of_text(const Opened& opened, const checkpoint::ModelInputs& inputs,
-                                        std::int64_t repeated, StageSet stages, engine::Engine& engine,
+                                        std::int64_t repeated, StageSet stages, run::Backend& backend,
                                         bool hide_first) {
     checkpoint::ForwardOptions options = opened.options;
     options.stages = stages;
     Progress progress;
-    return analysis::text_heads(
-        *opened.text, inputs, repeated, options,
-        [&](const Problem& problem, StageSet wanted, Progress& cancel) {
-            return engine.run(problem, wanted, cancel);
-        },
-        progress, hide_first);
+    return analysis::text_heads(*opened.text, inputs, repeated, options, &backend, progress, hide_first);
 }
 
 /// Adds the effect: the change of the prediction when a head is ablated.
@@ -159,12 +155,12 @@ std::vector<MeasuredHead> unmeasured_heads(const Opened& opened) {
 
 /// Returns one row per head: the means over the texts of the probe.
 std::vector<MeasuredHead> heads_of_probe(const HeadsInput& input, const Opened& opened, const Scores& wanted,
-                                         engine::Engine& engine) {
+                                         run::Backend& backend) {
     std::vector<std::vector<MeasuredHead>> texts;
     for (std::vector<std::int64_t>& ids : analysis::probe_texts(*opened.text, input.probe_options)) {
         checkpoint::ModelInputs inputs = checkpoint::token_inputs(*opened.text, std::move(ids));
         std::vector<MeasuredHead>& rows = texts.emplace_back(heads_of_text(
-            opened, inputs, input.probe_options.length, stages_for(wanted), engine, input.hide_first));
+            opened, inputs, input.probe_options.length, stages_for(wanted), backend, input.hide_first));
         if (wants(wanted, HeadScore::effect))
             add_effects(opened, inputs, input.position, rows);
     }
@@ -181,14 +177,14 @@ std::vector<MeasuredHead> heads_of_model(const HeadsInput& input, const Scores& 
     const bool needle_alone = retrieval && wanted.size() == 1 && !input.model.has_tokens();
     const Opened opened =
         input.model.open(input.problem.gains(), input.problem.temperature(), input.probe || needle_alone);
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine(input.problem.device());
+    const std::unique_ptr<run::Backend> backend = engine::make_backend(input.problem.device());
     std::vector<MeasuredHead> rows;
     if (needle_alone) {
         rows = unmeasured_heads(opened);
     } else if (input.probe) {
-        rows = heads_of_probe(input, opened, wanted, *engine);
+        rows = heads_of_probe(input, opened, wanted, *backend);
     } else {
-        rows = heads_of_text(opened, opened.inputs, 0, stages_for(wanted), *engine, input.hide_first);
+        rows = heads_of_text(opened, opened.inputs, 0, stages_for(wanted), *backend, input.hide_first);
         if (effect)
             add_effects(opened, opened.inputs, input.position, rows);
     }
@@ -205,7 +201,7 @@ struct HeadsOfTexts::Parts {
     const HeadsInput& input;
     Scores wanted;
     Opened opened;
-    std::unique_ptr<engine::Engine> engine;
+    std::unique_ptr<run::Backend> backend;
     std::vector<MeasuredHead> copying = {}; ///< of the weights alone; empty: not computed yet
 };
 
@@ -218,7 +214,7 @@ HeadsOfTexts::HeadsOfTexts(const HeadsInput& input, const Scores& wanted) {
         Parts{.input = input,
               .wanted = wanted,
               .opened = input.model.open(input.problem.gains(), input.problem.temperature(), true),
-              .engine = engine::make_engine(input.problem.device())});
+              .backend = engine::make_backend(input.problem.device())});
 }
 
 HeadsOfTexts::~HeadsOfTexts() = default;
@@ -233,7 +229,7 @@ std::vector<MeasuredHead> HeadsOfTexts::measure(const analysis::PromptValue& tex
     prompt.set(text);
     const checkpoint::ModelInputs inputs = prompt.read(*opened.text);
     std::vector<MeasuredHead> rows = heads_of_text(opened, inputs, 0, stages_for(parts_->wanted),
-                                                   *parts_->engine, parts_->input.hide_first);
+                                                   *parts_->backend, parts_->input.hide_first);
     if (wants(parts_->wanted, HeadScore::effect))
         add_effects(opened, inputs, parts_->input.position, rows);
     if (!wants(parts_->wanted, HeadScore::copying))

@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/quantized.h"
 
@@ -152,6 +153,26 @@ std::string engine_title(const std::string& device) {
     if (device == "cpu")
         return "CPU";
     return device.starts_with(numbered) ? "Vulkan " + device.substr(numbered.size()) : "Vulkan";
+}
+
+std::string engine_title(const Trace& trace) {
+    return engine_title(trace.device) + (trace.left_to_cpu.empty() ? "" : " + " + engine_title("cpu"));
+}
+
+std::string left_to_cpu_sentence(const Trace& trace, const EngineState& engines) {
+    if (!trace.left_to_cpu.empty()) {
+        std::vector<std::string> stages;
+        for (const TensorInfo& stage : stage_table())
+            if (trace.left_to_cpu.has(stage.id))
+                stages.emplace_back(stage.name);
+        return tr("engine_panel.left_to_cpu",
+                  "The device has no kernel for these stages, so the CPU computed them: {}.", joined(stages));
+    }
+    const bool chosen = engines.chosen.starts_with("vulkan") && engines.fallback_reason.empty();
+    return chosen && trace.device == "cpu"
+               ? tr("engine_panel.no_score_kernels",
+                    "The device has no kernel for the scores of this problem, so the CPU computed all of it.")
+               : "";
 }
 
 Picture draw_engine_panel(const EngineState& engines, const checkpoint::TextModelPtr& model,

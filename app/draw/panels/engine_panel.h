@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 #include "app/state/engine_state.h"
+#include "core/trace/trace.h"
 
 namespace headscope::app {
 
@@ -15,5 +16,9 @@ Picture draw_engine_panel(const EngineState& engines, const checkpoint::TextMode
 
 /// The name of a device on the badge: "CPU", "Vulkan 0".
 std::string engine_title(const std::string& device);
+/// Same, of the devices that computed a trace: "Vulkan 0 + CPU".
+std::string engine_title(const Trace& trace);
+/// What the CPU computed of a trace, although another device was chosen that can be used; empty: nothing.
+std::string left_to_cpu_sentence(const Trace& trace, const EngineState& engines);
 
 } // namespace headscope::app

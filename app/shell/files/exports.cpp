@@ -250,8 +250,7 @@ void write_script(const ScreenSnapshot& screen, const std::string& path, Progres
     if (!layer)
         return exporting::export_pytorch(attention_part(screen), title, path);
     const RunSpec& run = *screen.shown.document->part();
-    const checkpoint::RunAttention on_cpu;
-    checkpoint::Pass pass(*run.model->model, *run.inputs, run.edits, 1, on_cpu);
+    checkpoint::Pass pass(*run.model->model, *run.inputs, run.edits, 1, nullptr);
     exporting::export_pytorch(exporting::part_of_layer(pass, *layer, progress), title, path);
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/graph_backend.h"
 
 #include <algorithm>
 #include <utility>
@@ -47,17 +48,14 @@ private:
     }
 
     PromptCells scores(const ListedPrompt& prompt, Progress& progress) const {
-        cpu::CpuEngine engine(machine_);
+        cpu::CpuBackend backend(machine_);
         StageSet stages = StageSet().with(TensorId::weights);
         if (asked_.share)
             stages = stages.with(TensorId::contributions);
-        const auto measured = analysis::text_heads(
-            model_, *prompt.inputs, 0,
-            {.stages = stages, .stack = asked_.stack, .logits = false, .edits = edits_},
-            [&](const Problem& problem, StageSet wanted, Progress& cancel) {
-                return engine.run(problem, wanted, cancel);
-            },
-            progress, asked_.hide_first);
+        const auto measured =
+            analysis::text_heads(model_, *prompt.inputs, 0,
+                                 {.stages = stages, .stack = asked_.stack, .logits = false, .edits = edits_},
+                                 &backend, progress, asked_.hide_first);
         const checkpoint::ModelConfig& config = in_stack(model_.model->config(), asked_.stack);
         const auto all = static_cast<std::size_t>(config.layers * config.H);
         // Every score of each head, then what the scores are beside the first token.

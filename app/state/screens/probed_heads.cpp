@@ -1,6 +1,7 @@
 #include "app/state/screens/probed_heads.h"
 
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/graph_backend.h"
 
 namespace headscope::app {
 
@@ -8,8 +9,7 @@ std::vector<std::vector<analysis::HeadMetrics>> probed_heads(const checkpoint::T
                                                              const checkpoint::ModelRun& run,
                                                              const analysis::ProbeOptions& options,
                                                              Progress& progress) {
-    const std::shared_ptr<cpu::CpuMachine> machine = cpu::make_cpu_machine();
-    cpu::CpuEngine engine(machine);
+    cpu::CpuBackend backend(cpu::make_cpu_machine());
     std::vector<std::vector<analysis::MeasuredHead>> texts;
     const checkpoint::ForwardOptions forward{.stages = StageSet().with(TensorId::weights),
                                              .stack = checkpoint::Stack::own,
@@ -21,12 +21,8 @@ std::vector<std::vector<analysis::HeadMetrics>> probed_heads(const checkpoint::T
             return static_cast<float>(done) / static_cast<float>(all.size());
         };
         progress.set_part(share(text), share(text + 1));
-        texts.push_back(analysis::text_heads(
-            model, checkpoint::token_inputs(model, all[text]), options.length, forward,
-            [&](const Problem& problem, StageSet wanted, Progress& cancel) {
-                return engine.run(problem, wanted, cancel);
-            },
-            progress));
+        texts.push_back(analysis::text_heads(model, checkpoint::token_inputs(model, all[text]),
+                                             options.length, forward, &backend, progress));
         progress.set_part(share(text + 1), share(text + 1));
         progress.report(1);
     }

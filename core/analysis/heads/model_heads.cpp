@@ -22,9 +22,8 @@ std::vector<MeasuredHead> layer_heads(const Trace& trace, std::int64_t layer, co
 
 std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
                                      const checkpoint::ModelInputs& inputs, std::int64_t repeated,
-                                     const checkpoint::ForwardOptions& options,
-                                     const checkpoint::RunAttention& attention, Progress& progress,
-                                     bool hide_first) {
+                                     const checkpoint::ForwardOptions& options, run::Backend* backend,
+                                     Progress& progress, bool hide_first) {
     const bool own = options.stack.value_or(checkpoint::Stack::own) == checkpoint::Stack::own;
     const checkpoint::ModelInputs& keys = own ? inputs : inputs.source.front();
     if (std::ranges::find(keys.attention_mask, 0) != keys.attention_mask.end())
@@ -43,7 +42,7 @@ std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
     one_by_one.take = [&](const checkpoint::LayerRun& layer) {
         std::ranges::move(layer_heads(layer.trace, layer.place.layer, tokens), std::back_inserter(rows));
     };
-    checkpoint::run_model(*model.model, inputs, one_by_one, attention, progress);
+    checkpoint::run_model(*model.model, inputs, one_by_one, backend, progress);
     return rows;
 }
 

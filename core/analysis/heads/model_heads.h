@@ -32,9 +32,8 @@ std::vector<MeasuredHead> layer_heads(const Trace& trace, std::int64_t layer, co
 /// returns. Throws Error(input) for inputs with padding, and what run_model throws.
 std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
                                      const checkpoint::ModelInputs& inputs, std::int64_t repeated,
-                                     const checkpoint::ForwardOptions& options,
-                                     const checkpoint::RunAttention& attention, Progress& progress,
-                                     bool hide_first = false);
+                                     const checkpoint::ForwardOptions& options, run::Backend* backend,
+                                     Progress& progress, bool hide_first = false);
 
 /// The mean over texts, at least one, that gave the same heads in the same order.
 std::vector<MeasuredHead> mean_heads(const std::vector<std::vector<MeasuredHead>>& texts);

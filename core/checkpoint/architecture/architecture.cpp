@@ -58,21 +58,6 @@ const Architecture& in_stack(const Architecture& a, Stack stack) {
     return stack == Stack::encoder && a.encoder != nullptr ? *a.encoder_architecture : a;
 }
 
-std::int64_t DistanceBuckets::bucket_of(std::int64_t distance) const {
-    const std::int64_t half = both_sides ? count / 2 : count;
-    const std::int64_t first = both_sides && distance > 0 ? half : 0;
-    const std::int64_t away = both_sides ? std::abs(distance) : std::max<std::int64_t>(0, -distance);
-    const std::int64_t near = half / 2; // distances with a bucket of their own
-    if (away < near)
-        return first + away;
-    // In float32 and in this order, as the models were trained: at the edges of buckets rounding decides.
-    const float grown =
-        std::log(static_cast<float>(away) / static_cast<float>(near)) /
-        static_cast<float>(std::log(static_cast<double>(furthest) / static_cast<double>(near))) *
-        static_cast<float>(half - near);
-    return first + std::min(half - 1, near + static_cast<std::int64_t>(grown));
-}
-
 void require_supported(const Architecture& a, const std::string& source) {
     const std::array faults = std::to_array<std::pair<bool, Message>>({
         {a.norms.after_branch && a.residual != Residual::serial,

@@ -72,15 +72,12 @@ enum class Alibi : std::uint8_t {
     before_scale_bfloat16 ///< rounded to bfloat16 and added to the scores
 };
 
-/// How far a key is from a query as a number of a bucket: near distances have a bucket each, further ones
-/// share buckets that grow with the logarithm of the distance (Raffel et al. 2020, "Exploring the Limits of
-/// Transfer Learning with a Unified Text-to-Text Transformer").
+/// The buckets of distances between a key and a query, see graph::DistanceBias (Raffel et al. 2020,
+/// "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer").
 struct DistanceBuckets {
     std::int64_t count = 32;     ///< rows of the table of biases; at least 2, in an encoder 4
     std::int64_t furthest = 128; ///< distances from here on share the last bucket
     bool both_sides = false;     ///< half of the buckets are for keys behind the query; else those share 0
-    /// distance: key - query.
-    std::int64_t bucket_of(std::int64_t distance) const;
 };
 
 /// Vectors of relative positions that queries and keys read (He et al. 2021, "DeBERTa"). At least one of both

@@ -242,11 +242,10 @@ void add_copies(const Model& model, const ModelInputs& inputs, ReferenceComparis
 } // namespace
 
 std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
-                                        const RunAttention& attention, Progress& progress,
-                                        ReferenceGaps* gaps) {
+                                        run::Backend* backend, Progress& progress, ReferenceGaps* gaps) {
     const ModelInputs inputs = read_model_inputs(reference);
     const ForwardResult run =
-        run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, attention, progress);
+        run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, backend, progress);
     ReferenceComparison comparison(reference);
     const Architecture& architecture = model.architecture();
     std::map<Stack, std::int64_t> attentions; // of layers that have attention

@@ -39,7 +39,7 @@ struct ReferenceGaps {
 /// What was left out goes into `gaps` if it is given. Throws Error(input) naming the tensor for a wrong
 /// shape, when there is nothing to compare with, and what run_model throws.
 std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
-                                        const RunAttention& attention, Progress& progress,
+                                        run::Backend* backend, Progress& progress,
                                         ReferenceGaps* gaps = nullptr);
 
 } // namespace headscope::checkpoint

@@ -157,17 +157,17 @@ ModelInputs self_check_inputs(const TextModel& model) {
     return token_inputs(model, decoder_ids(model.model->config(), std::move(ids)), {source});
 }
 
-std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& inputs,
-                                       const RunAttention& attention, Progress& progress) {
+std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& inputs, run::Backend* backend,
+                                       Progress& progress) {
     StageSet around;
     for (const TensorInfo& row : block_table())
         around = around.with(row.id);
     progress.set_part(0.0F, 0.2F);
     const ForwardResult run =
-        run_model(model, inputs, {.stages = around.with(TensorId::weights)}, attention, progress);
+        run_model(model, inputs, {.stages = around.with(TensorId::weights)}, backend, progress);
     progress.set_part(0.2F, 0.4F);
     const ForwardResult again =
-        run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, attention, progress);
+        run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, backend, progress);
     progress.set_part(0.4F, 1.0F);
     const std::vector<Compared> all = compared_tensors(model, run);
     const ModelGraph built = graph_of(model.architecture(), inputs, model.has_head());

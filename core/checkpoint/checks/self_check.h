@@ -19,7 +19,7 @@ ModelInputs self_check_inputs(const TextModel& model);
 ///   how far it exceeds 1;
 /// - "second run": all of these numbers from those of another run, which must have the same bits.
 /// Throws what run_model throws; Error(cancelled).
-std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& inputs,
-                                       const RunAttention& attention, Progress& progress);
+std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& inputs, run::Backend* backend,
+                                       Progress& progress);
 
 } // namespace headscope::checkpoint

@@ -1,10 +1,10 @@
 #include "core/checkpoint/graph/layer_graph.h"
 #include "core/checkpoint/model/rope.h"
-#include "core/checkpoint/model/score_bias.h"
 #include "core/graph/labels.h"
 #include "core/graph/parts/sizes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace headscope::checkpoint {
@@ -29,6 +29,19 @@ std::vector<float> places_without_padding(const ModelInputs& inputs) {
             places[token] = place++;
     }
     return places;
+}
+
+/// The slope of each of H heads (Press et al. 2022): a geometric sequence for a power of two of heads; the
+/// remaining heads take every second number of the sequence for twice as many heads.
+std::vector<float> alibi_slopes(std::int64_t H) {
+    const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(H)));
+    std::vector<float> slopes;
+    for (std::int64_t h = 0; h < H; ++h) {
+        const double step = h < power ? 8.0 / static_cast<double>(power) : 4.0 / static_cast<double>(power);
+        const auto factor = static_cast<double>(h < power ? h + 1 : 2 * (h - power) + 1);
+        slopes.push_back(static_cast<float>(std::exp2(-step * factor)));
+    }
+    return slopes;
 }
 
 Value add_alibi(graph::Builder& g, LeafBuilder& leaves, const StackText& text) {

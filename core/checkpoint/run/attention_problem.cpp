@@ -1,7 +1,6 @@
 #include "core/checkpoint/run/attention_problem.h"
 
 #include "core/checkpoint/architecture/architecture.h"
-#include "core/checkpoint/model/score_bias.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,8 +20,19 @@ const graph::Node* stage(const TextGraph& text, AttentionPlace place, TensorId i
     return node ? &text.graph().node(*node) : nullptr;
 }
 
-Mask mask_of(const TextGraph& text, const Model& model, const ModelInputs& inputs, AttentionPlace place) {
-    const auto& limits = std::get<graph::Mask>(stage(text, place, TensorId::masked)->attributes);
+/// The same numbers with the axes (B, H, Tq, Tk), of which those that the node has not have size 1.
+TensorPtr with_all_axes(const Tensor& bias, const graph::Axes& axes) {
+    const auto size = [&](std::string_view name) {
+        const std::optional<int> axis = axes.find(name);
+        return axis ? axes.size(*axis) : 1;
+    };
+    return make_tensor({size("B"), size("H"), size("Tq"), size("Tk")}, bias.values());
+}
+
+/// bias: see AttentionSources.
+Mask mask_of(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place, const Tensor* bias) {
+    const graph::Node& masked = *stage(text, place, TensorId::masked);
+    const auto& limits = std::get<graph::Mask>(masked.attributes);
     const bool causal = limits.after == 0;
     Mask mask;
     if (limits.chunk)
@@ -33,14 +43,8 @@ Mask mask_of(const TextGraph& text, const Model& model, const ModelInputs& input
         mask.emplace_back(SlidingWindowSymmetricMask{*limits.before});
     else if (causal && !limits.chunk)
         mask.emplace_back(CausalMask{});
-    if (place.stack != Stack::cross) {
-        const Architecture& a = model.architecture();
-        if (a.alibi != Alibi::none)
-            mask.emplace_back(AdditiveMask{alibi(a, inputs)});
-        else if (a.buckets)
-            mask.emplace_back(
-                AdditiveMask{distance_bias(*a.buckets, *model.weight(TensorId::bucket_table), inputs.T, 0)});
-    }
+    if (bias != nullptr)
+        mask.emplace_back(AdditiveMask{with_all_axes(*bias, text.graph().node(masked.inputs[1].node).axes)});
     const ModelInputs& read = place.stack == Stack::cross ? inputs.source.front() : inputs;
     if (std::ranges::find(read.attention_mask, 0) != read.attention_mask.end())
         mask.emplace_back(KeyPaddingMask{
@@ -104,12 +108,31 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
             .tempered = scaled.inputs.size() > 1};
 }
 
-StageSet sources_of_attention(const TextGraph& text, AttentionPlace place) {
-    StageSet sources = StageSet().with(TensorId::x);
-    for (const TensorId id : {TensorId::x_kv, TensorId::rel_positions})
-        if (stage(text, place, id) != nullptr)
-            sources = sources.with(id);
-    return sources;
+AttentionSourceNodes sources_of_attention(const TextGraph& text, AttentionPlace place) {
+    const auto name_of = [&](TensorId id) {
+        const graph::Node* const node = stage(text, place, id);
+        return node == nullptr ? std::string() : node->name;
+    };
+    const graph::Node& masked = *stage(text, place, TensorId::masked);
+    const bool adds = std::get<graph::Mask>(masked.attributes).adds;
+    return {.x = name_of(TensorId::x),
+            .x_kv = name_of(TensorId::x_kv),
+            .rel_positions = name_of(TensorId::rel_positions),
+            .bias = adds ? text.graph().node(masked.inputs[1].node).name : std::string()};
+}
+
+std::vector<graph::Part> AttentionSourceNodes::captures() const {
+    std::vector<graph::Part> parts;
+    for (const std::string* const name : {&x, &x_kv, &rel_positions, &bias})
+        if (!name->empty())
+            parts.push_back({*name});
+    return parts;
+}
+
+AttentionSources
+AttentionSourceNodes::of(const std::function<TensorPtr(const std::string& node)>& numbers) const {
+    const auto get = [&](const std::string& name) { return name.empty() ? nullptr : numbers(name); };
+    return {get(x), get(x_kv), get(rel_positions), get(bias)};
 }
 
 Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionPlace place) {
@@ -144,7 +167,6 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
                           const WeightSet& weights, const AttentionSources& sources) {
     const Model& whole = *text.model();
     require_attention(whole.config(), place);
-    const Model& model = place.stack == Stack::encoder ? *whole.encoder() : whole;
     const ModelInputs& read = inputs_of(inputs, place.stack);
     const bool is_cross = place.stack == Stack::cross;
     Problem problem;
@@ -173,7 +195,7 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
         static_cast<float>(std::get<graph::Linear>(stage(text, place, TensorId::q)->attributes).limit);
     problem.score_cap =
         static_cast<float>(std::get<graph::Scale>(stage(text, place, TensorId::scaled)->attributes).cap);
-    problem.mask = mask_of(text, model, read, place);
+    problem.mask = mask_of(text, read, place, sources.bias.get());
     if (const graph::Node& scaled = *stage(text, place, TensorId::scaled); scaled.inputs.size() > 1)
         problem.temperature =
             *std::get<graph::Constant>(text.graph().node(scaled.inputs[1].node).attributes).values->data();

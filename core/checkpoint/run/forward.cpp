@@ -38,8 +38,7 @@ void check_options(const ForwardOptions& options, const ModelConfig& config) {
 struct KeptLayer {
     AttentionPlace place;
     std::vector<std::pair<TensorId, run::NodeId>> stages; ///< and their nodes
-    /// Nodes of the problem's inputs; -1: none, or the problem is not kept.
-    run::NodeId x = -1, x_kv = -1, rel_positions = -1;
+    std::optional<AttentionSourceNodes> sources{};        ///< of the problem, if it is kept
 };
 
 /// Collects the captured nodes of a pass into its result.
@@ -78,6 +77,7 @@ private:
         numbers_.emplace(id, nullptr);
         return id;
     }
+    const TensorPtr& captured(const std::string& node) const { return numbers_.at(text_.graph().find(node)); }
     void add_block(AttentionPlace place, TensorId id, const std::string& node) {
         if (options_.stages.has(id) && (keeps(place) || keeps(stages_.named_place(place, id))))
             blocks_.emplace_back(BlockRun{place, id, nullptr}, capture(node));
@@ -163,30 +163,28 @@ void Collector::add_attention(AttentionPlace place) {
             options_.stages.has(stage.id) && text_.graph().try_find(node))
             kept.stages.emplace_back(stage.id, capture(node));
     if (options_.keep_problems) {
-        kept.x = capture(stages_.name(place, TensorId::x));
-        if (place.stack != Stack::cross && sources_of_attention(text_, place).has(TensorId::x_kv))
-            kept.x_kv = capture(stages_.name(place, TensorId::x_kv));
-        if (stages_.has_relative_terms(place))
-            kept.rel_positions = capture(stages_.name(place, TensorId::rel_positions));
-        if (place.stack == Stack::cross)
-            kept.x_kv = capture(layer_prefix(config_, {Stack::encoder, -1}) + "hidden." +
-                                std::to_string(config_.encoder->layers));
+        kept.sources = sources_of_attention(text_, place);
+        for (const graph::Part& source : kept.sources->captures())
+            capture(source.node);
     }
     layers_.push_back(std::move(kept));
 }
 
 bool Collector::is_complete(const KeptLayer& kept) const {
-    const auto is_there = [&](run::NodeId id) { return id < 0 || numbers_.at(id) != nullptr; };
-    return is_there(kept.x) && is_there(kept.x_kv) && is_there(kept.rel_positions) &&
-           std::ranges::all_of(kept.stages, [&](const auto& stage) { return is_there(stage.second); });
+    const std::vector<graph::Part> sources =
+        kept.sources ? kept.sources->captures() : std::vector<graph::Part>();
+    return std::ranges::all_of(sources,
+                               [&](const graph::Part& source) { return captured(source.node) != nullptr; }) &&
+           std::ranges::all_of(kept.stages,
+                               [&](const auto& stage) { return numbers_.at(stage.second) != nullptr; });
 }
 
 LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
     const std::int64_t n = attention_number(config_, kept.place);
     LayerRun layer{kept.place, {}, std::nullopt};
-    if (kept.x >= 0) {
-        const auto numbers = [&](run::NodeId id) { return id < 0 ? nullptr : numbers_.at(id); };
-        const AttentionSources sources{numbers(kept.x), numbers(kept.x_kv), numbers(kept.rel_positions)};
+    if (kept.sources) {
+        const AttentionSources sources =
+            kept.sources->of([this](const std::string& node) { return captured(node); });
         layer.problem = with_edits(attention_problem(text_, inputs_, kept.place, model_.layer(n), sources),
                                    config_, options_.edits, n);
     }
@@ -248,9 +246,9 @@ ForwardResult Collector::collect(Pass& pass, Progress& progress) {
 } // namespace
 
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
-                        const RunAttention& attention, Progress& progress) {
+                        run::Backend* backend, Progress& progress) {
     check_options(options, model.config());
-    Pass pass(model, inputs, options.edits, options.temperature, attention);
+    Pass pass(model, inputs, options.edits, options.temperature, backend);
     Collector collector(inputs, options, pass.text());
     ForwardResult result = collector.collect(pass, progress);
     progress.report(1.0F);
@@ -258,26 +256,18 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
 }
 
 Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
-                         const RunAttention& attention, Progress& progress) {
+                         run::Backend* backend, Progress& progress) {
     const ModelConfig& config = model.config();
     const AttentionPlace place{options.stack.value_or(Stack::own), options.layer.value()};
     check_layer(place.layer, in_stack(config, place.stack).layers);
     require_attention(config, place);
-    Pass pass(model, inputs, options.edits, options.temperature, attention);
-    const StageSet sources = sources_of_attention(pass.text(), place);
-    std::vector<graph::Part> captures;
-    for (const TensorId id : {TensorId::x, TensorId::x_kv, TensorId::rel_positions})
-        if (sources.has(id))
-            captures.push_back({pass.text().name(place, id)});
-    const run::RunPtr run = pass.run(captures, progress);
-    const auto numbers = [&](TensorId id) {
-        return sources.has(id) ? (*run)[pass.text().name(place, id)] : nullptr;
-    };
+    Pass pass(model, inputs, options.edits, options.temperature, backend);
+    const AttentionSourceNodes sources = sources_of_attention(pass.text(), place);
+    const run::RunPtr run = pass.run(sources.captures(), progress);
     const std::int64_t n = attention_number(config, place);
-    return with_edits(
-        attention_problem(pass.text(), inputs, place, model.layer(n),
-                          {numbers(TensorId::x), numbers(TensorId::x_kv), numbers(TensorId::rel_positions)}),
-        config, options.edits, n);
+    return with_edits(attention_problem(pass.text(), inputs, place, model.layer(n),
+                                        sources.of([&](const std::string& node) { return (*run)[node]; })),
+                      config, options.edits, n);
 }
 
 } // namespace headscope::checkpoint

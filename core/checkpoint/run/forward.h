@@ -5,7 +5,7 @@
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/model/stacks.h"
-#include "core/checkpoint/run/attention_backend.h"
+#include "core/run/backend.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
@@ -66,19 +66,19 @@ struct ForwardResult {
 };
 
 /// The forward pass in float32, as Hugging Face's modelling code computes it without dropout: a run of the
-/// model's graph on the CPU, with each attention computed by `attention` unless that is empty. Position ids
-/// are those it takes by itself, see learned_positions. Padding is never read as a key; its own rows are
-/// computed like others. Throws Error(input) for inputs that do not fit the model (ids outside the
-/// vocabulary, more tokens than learned positions, wrong counts) and for edits that do not, and for what
-/// Model, run::run and `attention` throw; Error(cancelled) between steps.
+/// model's graph on a backend; null: on the CPU. Position ids are those it takes by itself, see
+/// learned_positions. Padding is never read as a key; its own rows are computed like others. Throws
+/// Error(input) for inputs that do not fit the model (ids outside the vocabulary, more tokens than learned
+/// positions, wrong counts) and for edits that do not, and for what Model, run::run and the backend's kernels
+/// throw; Error(cancelled) between steps.
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
-                        const RunAttention& attention, Progress& progress);
+                        run::Backend* backend, Progress& progress);
 
 /// The attention of options.layer (which must be given) in options.stack (absent: that of a model of one
 /// stack, the decoder's own in an encoder-decoder), with the edits and the temperature, as the pass meets it:
 /// what comes after it is not computed. Throws what run_model throws, and Error(input) when the stack has no
 /// such layer.
 Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
-                         const RunAttention& attention, Progress& progress);
+                         run::Backend* backend, Progress& progress);
 
 } // namespace headscope::checkpoint

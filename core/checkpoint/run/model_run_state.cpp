@@ -227,16 +227,11 @@ Problem ModelRun::State::edited(std::int64_t n) const {
 Problem ModelRun::State::plain_problem(std::int64_t n) const {
     const AttentionPlace place = attention_place(config, n);
     require_attention(config, place);
-    TensorPtr x_kv;
-    if (place.stack == Stack::cross)
-        x_kv = (*run_)[last_hidden_node(*text_, Stack::encoder)];
-    else if (sources_of_attention(*text_, place).has(TensorId::x_kv))
-        x_kv = one(name(n, TensorId::x_kv), Progress());
-    AttentionSources sources{
-        .x = one(name(n, TensorId::x), Progress()), .x_kv = std::move(x_kv), .rel_positions = nullptr};
-    if (model->stages().has_relative_terms(place))
-        sources.rel_positions = one(name(n, TensorId::rel_positions), Progress());
-    return attention_problem(*text_, inputs, place, model->layer(n), sources);
+    const AttentionSourceNodes sources = sources_of_attention(*text_, place);
+    Progress progress;
+    const run::RunPtr numbers = later(sources.captures(), progress);
+    return attention_problem(*text_, inputs, place, model->layer(n),
+                             sources.of([&](const std::string& node) { return (*numbers)[node]; }));
 }
 
 Problem ModelRun::State::problem(std::int64_t n) const {

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "core/checkpoint/graph/text_graph.h"
-#include "core/checkpoint/run/attention_backend.h"
+#include "core/run/run.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,10 @@ namespace headscope::checkpoint {
 /// at a time.
 class Pass {
 public:
-    /// Each attention is computed by `attention` unless that is empty, everything else on the CPU.
-    /// temperature: divides the scaled scores of every layer. Model, inputs and `attention` must outlive the
-    /// pass. Throws Error(input) for inputs and edits that do not fit the model.
+    /// backend: null for the CPU. temperature: divides the scaled scores of every layer. Model, inputs and
+    /// backend must outlive the pass. Throws Error(input) for inputs and edits that do not fit the model.
     Pass(const Model& model, const ModelInputs& inputs, const ModelEdits& edits, float temperature,
-         const RunAttention& attention);
+         run::Backend* backend);
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
 
@@ -24,17 +24,19 @@ public:
     const ModelInputs& inputs() const { return inputs_; }
     /// Those that the edits make.
     const run::Interventions& interventions() const { return numbers_.interventions; }
-    /// The device that computed the last attention; "cpu" before a run.
-    const std::string& device() const { return backend_.device(); }
+    /// The device of the last run, as Plan::device says it; "cpu" before a run, and once the device failed.
+    std::string device() const;
 
-    /// Throws what run::run and `attention` throw.
+    /// Throws what run::run and the backend's kernels throw.
     run::RunPtr run(const std::vector<graph::Part>& captures, Progress& progress,
                     const run::TakeNode& take = {});
 
 private:
     const ModelInputs& inputs_;
     TextGraph text_;
-    AttentionBackend backend_;
+    std::unique_ptr<run::Backend> cpu_; ///< null: another backend was given
+    run::Backend& backend_;
+    run::PlanPtr plan_; ///< of the last run
     TextGraph::Numbers numbers_;
 };
 

@@ -1,12 +1,10 @@
 #include "core/engine/cpu/cpu_engine.h"
 
-#include "core/base/memory.h"
 #include "core/engine/cpu/graph_backend.h"
 #include "core/engine/cpu/machine.h"
 #include "core/engine/problem_runs.h"
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 namespace headscope::cpu {
@@ -22,24 +20,6 @@ std::shared_ptr<CpuMachine> make_machine(int threads, const Kernels& kernels) {
         new CpuMachine{.kernels = kernels, .pool = WorkerPool(thread_count(threads))});
 }
 
-/// Computes a trace and sets its seconds. Returns the memory that is cached between runs to the system, and
-/// tries again, before a run is refused.
-template<class Compute>
-Trace timed(CpuMachine& machine, const Compute& compute) {
-    const auto start = std::chrono::steady_clock::now();
-    const auto with_room = [&] {
-        try {
-            return compute();
-        } catch (const MemoryShortage&) {
-            machine.store->release();
-            return compute();
-        }
-    };
-    Trace trace = with_room();
-    trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return trace;
-}
-
 } // namespace
 
 std::shared_ptr<CpuMachine> make_cpu_machine(int threads) {
@@ -47,7 +27,7 @@ std::shared_ptr<CpuMachine> make_cpu_machine(int threads) {
 }
 
 CpuEngine::CpuEngine(std::shared_ptr<CpuMachine> machine)
-    : machine_(std::move(machine)), backend_(std::make_unique<CpuBackend>(machine_)),
+    : backend_(std::make_unique<CpuBackend>(std::move(machine))),
       runs_(std::make_unique<engine::ProblemRuns>(*backend_)) {}
 
 CpuEngine::CpuEngine(int threads, const Kernels& kernels) : CpuEngine(make_machine(threads, kernels)) {}
@@ -61,7 +41,7 @@ CpuEngine::CpuEngine(int threads) : CpuEngine(threads, best_kernels()) {}
 CpuEngine::~CpuEngine() = default;
 
 Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
-    return timed(*machine_, [&] {
+    return engine::timed([&] {
         validate(problem);
         return runs_->run(problem, wanted, progress);
     });
@@ -71,7 +51,7 @@ Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trac
                        Progress& progress) {
     if (problem.dims != before.dims || previous.device != name())
         return run(problem, StageSet::all(), progress);
-    return timed(*machine_, [&] {
+    return engine::timed([&] {
         validate(problem);
         return runs_->rerun(problem, before, previous, progress);
     });

@@ -40,7 +40,6 @@ public:
                 Progress& progress) override;
 
 private:
-    std::shared_ptr<CpuMachine> machine_;
     std::unique_ptr<CpuBackend> backend_;
     std::unique_ptr<engine::ProblemRuns> runs_;
 };

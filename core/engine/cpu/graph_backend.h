@@ -22,9 +22,7 @@ public:
     explicit CpuBackend(std::shared_ptr<CpuMachine> machine) : machine_(std::move(machine)) {}
 
     std::string name() const override { return "cpu"; }
-    std::vector<run::Step> steps(const run::Needs& needs) override { return steps_after({}, needs); }
-    /// Those for the nodes that the first steps, of another device, leave; with these in front.
-    std::vector<run::Step> steps_after(std::vector<run::Step> first, const run::Needs& needs);
+    std::vector<run::Step> steps_after(std::vector<run::Step> first, const run::Needs& needs) override;
     std::shared_ptr<Tensor> make(const Shape& shape) override;
     void finish() override;
     void release() override;

@@ -24,10 +24,19 @@ std::span<const Number> mask_of_head(std::span<const Number> all, const MaskRows
 }
 
 Scoring scoring_of_head(const Problem& problem, const MaskRows& masks) {
-    Scoring scoring = scoring_of(problem, masks);
-    Dims& d = scoring.dims;
-    d.B = d.H = d.Hkv = d.D = d.Dkv = d.dv = 1;
-    return scoring;
+    const MaskRows::Stored stored = masks.stored();
+    Dims dims = problem.dims;
+    dims.B = dims.H = dims.Hkv = dims.D = dims.Dkv = dims.dv = 1;
+    return {.dims = dims,
+            .before = stored.reach_back,
+            .after = stored.reach_ahead,
+            .has_allowed = !stored.allowed.empty(),
+            .has_add = !stored.add.empty(),
+            .has_sink = problem.parts().sink,
+            .allowed = stored.allowed_strides,
+            .add = stored.add_strides,
+            .scale = std::sqrt(static_cast<float>(problem.dims.dk)) * problem.temperature,
+            .cap = problem.score_cap};
 }
 
 std::vector<float> padded_rows(const engine::HeadRows& rows, std::int64_t width) {

@@ -3,7 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/engine/head_projection.h"
-#include "core/engine/vulkan/run.h"
+#include "core/engine/vulkan/attention_run.h"
 #include "core/engine/weights_map.h"
 #include "core/tensor/tensor.h"
 

@@ -26,65 +26,53 @@ struct Step {
     std::string_view shader;
     bool pairs; ///< an invocation for each pair of numbers; else one for each row
     bool joins; ///< an invocation for the rows of all heads of a token
-    float (*number)(const Problem& problem);
 };
 constexpr std::array steps{
-    Step{graph::Op::head_norm, "norm_rows", false, false,
-         [](const Problem& problem) { return problem.norm_eps; }},
-    Step{graph::Op::joint_norm, "norm_rows", false, true,
-         [](const Problem& problem) { return problem.norm_eps; }},
-    Step{graph::Op::rotate, "rotate", true, false, [](const Problem&) { return 0.0F; }},
+    Step{graph::Op::head_norm, "norm_rows", false, false},
+    Step{graph::Op::joint_norm, "norm_rows", false, true},
+    Step{graph::Op::rotate, "rotate", true, false},
 };
 constexpr std::uint32_t threads = 64;
 
 } // namespace
 
-void Kernels::make_head_rows(const Problem& problem, const AttentionGraph& graph, TensorId id, Slot slot) {
-    const auto step = std::ranges::find(steps, graph.op(id), &Step::op);
+void Kernels::make_head_rows(const HeadRows& rows, Slot slot) {
+    const auto step = std::ranges::find(steps, rows.op, &Step::op);
     if (step == steps.end())
-        return; // no kernel: the numbers are unchanged
-    const TensorInfo& stage = tensor_info(id);
-    const std::vector<TensorId> inputs = graph.inputs(id);
-    const Dims& d = problem.dims;
-    const Shape shape = stage.shape(d);
-    const std::int64_t heads = shape[1], T = shape[2], width = shape[3], stride = padded(width);
-    const std::int64_t invocations = T * (step->pairs ? width / 2 : 1);
-    for (std::int64_t b = 0; b < d.B; ++b)
-        for (std::int64_t h = 0; h < heads;) {
+        return;
+    const std::int64_t T = rows.T, stride = padded(rows.width);
+    const std::int64_t invocations = T * (step->pairs ? rows.width / 2 : 1);
+    for (std::int64_t b = 0; b < rows.B; ++b)
+        for (std::int64_t h = 0; h < rows.heads;) {
             // Takes as many heads as fit in one binding and in one row of workgroups.
-            std::int64_t count = heads - h;
+            std::int64_t count = rows.heads - h;
             const auto dispatched = [&] { return step->joins ? T : count * invocations; };
             while (count > 1 && (!arena_.fits(u64(count * T * stride) * sizeof(float)) ||
                                  groups_of(u64(dispatched()), threads) > gpu_.info().groups[0]))
                 count /= 2;
-            if (step->joins && count < heads)
+            if (step->joins && count < rows.heads)
                 throw Error(ErrorKind::machine, tr("head_rows.one_text_larger_read",
                                                    "the {} of one text are larger than {} can read at once; "
                                                    "let the CPU do it (--device cpu)",
-                                                   stage.name, gpu_.info().name));
+                                                   rows.name, gpu_.info().name));
             RowsPush push{.rows = u32(step->joins ? T : count * T),
                           .T = u32(T),
-                          .width = u32(width),
+                          .width = u32(rows.width),
                           .stride = u32(stride),
                           .y_at = 0,
                           .table_at = {},
-                          .fault = static_cast<std::uint32_t>(Fault::head_rows) +
-                                   static_cast<std::uint32_t>(stage.id),
-                          .number = step->number(problem),
-                          .joined = u32(step->joins ? heads : 1)};
+                          .fault = static_cast<std::uint32_t>(Fault::head_rows) + rows.fault,
+                          .number = rows.eps,
+                          .joined = u32(step->joins ? rows.heads : 1)};
             std::uint32_t none = 0;
-            std::vector<GpuBinding> bindings{arena_.window(
-                slot, u64((b * heads + h) * T * stride), u64(count * T * stride), sizeof(float), push.y_at)};
-            for (const std::size_t table : {0U, 1U}) {
-                if (table + 1 >= inputs.size()) {
-                    bindings.push_back(arena_.window(Slot::nothing, 0, 1, sizeof(float), none));
-                    continue;
-                }
-                const TensorPtr numbers = input_tensor(problem, inputs[table + 1]);
-                const bool by_entry = numbers->shape().rank() == 3 && numbers->shape()[0] > 1;
-                const std::int64_t cells = numbers->count() / (by_entry ? d.B : 1);
-                bindings.push_back(arena_.window(slot_of(inputs[table + 1]), u64(by_entry ? b * cells : 0),
-                                                 u64(cells), sizeof(float), push.table_at[table]));
+            std::vector<GpuBinding> bindings{arena_.window(slot, u64((b * rows.heads + h) * T * stride),
+                                                           u64(count * T * stride), sizeof(float),
+                                                           push.y_at)};
+            for (const std::size_t n : {0U, 1U}) {
+                const HeadRows::Table& table = rows.tables[n];
+                const std::int64_t entry = table.entries > 1 ? b : 0;
+                bindings.push_back(arena_.window(table.slot, u64(entry * table.cells), u64(table.cells),
+                                                 sizeof(float), push.table_at[n]));
             }
             bindings.push_back(arena_.window(Slot::faults, 0, fault_count, sizeof(float), none));
             gpu_.dispatch(kernel(step->shader, 4, {threads}), bindings, bytes_of(push),

@@ -3,8 +3,9 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/engine/head_projection.h"
+#include "core/engine/vulkan/attention_nodes.h"
+#include "core/engine/vulkan/devices.h"
 #include "core/engine/vulkan/head_map.h"
-#include "core/engine/vulkan/vulkan_engine.h"
 
 #include <algorithm>
 #include <atomic>
@@ -136,7 +137,11 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
                  std::shared_ptr<MapDevice> device, Progress& progress)
     : dims_(problem.dims) {
     validate(problem);
-    require_kernels(problem);
+    if (!has_score_kernels(problem))
+        throw Error(ErrorKind::machine,
+                    tr("long_map.no_score_kernels",
+                       "scores with terms by relative position, and with masks of chunks, are computed on "
+                       "the CPU alone; use --device cpu"));
     engine::check_head(dims_, b, h);
     // The queries and keys, and a copy of both in the device's layout.
     require_map_memory(2 * static_cast<std::uint64_t>(padded(dims_.dk)) *

@@ -31,7 +31,7 @@ checkpoint::Model open_golden(const std::string& name) {
 /// Runs the first text of a golden case.
 struct GoldenPass {
     explicit GoldenPass(const std::string& name, const checkpoint::ModelEdits& edits = {})
-        : model(open_golden(name)), inputs(test::first_text(name)), pass(model, inputs, edits, 1, on_cpu) {}
+        : model(open_golden(name)), inputs(test::first_text(name)), pass(model, inputs, edits, 1, nullptr) {}
 
     ScriptPart layer(std::int64_t layer) {
         return part_of_layer(pass, {checkpoint::Stack::own, layer}, progress);
@@ -40,7 +40,6 @@ struct GoldenPass {
 
     checkpoint::Model model;
     checkpoint::ModelInputs inputs;
-    checkpoint::RunAttention on_cpu;
     checkpoint::Pass pass;
     Progress progress;
 };
@@ -88,8 +87,7 @@ TEST_CASE("a layer's script has the layer's stages and nothing of other layers",
     for (const std::string& name : test::all_model_names()) {
         const checkpoint::Model model = open_golden(name);
         const checkpoint::ModelInputs inputs = test::first_text(name);
-        const checkpoint::RunAttention on_cpu;
-        checkpoint::Pass pass(model, inputs, {}, 1, on_cpu);
+        checkpoint::Pass pass(model, inputs, {}, 1, nullptr);
         for (std::int64_t n = 0; n < attention_count(model.config()); ++n) {
             const checkpoint::AttentionPlace place = attention_place(model.config(), n);
             INFO(name << ", attention " << n);

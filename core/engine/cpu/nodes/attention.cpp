@@ -1,6 +1,8 @@
 #include "core/engine/cpu/machine.h"
 #include "core/engine/cpu/nodes/nodes.h"
 #include "core/engine/cpu/projections.h"
+#include "core/engine/pair_numbers.h"
+#include "core/engine/range_fault.h"
 
 #include <algorithm>
 #include <array>
@@ -17,40 +19,13 @@ constexpr std::size_t place(RowStage stage) {
     return static_cast<std::size_t>(stage);
 }
 
-/// Numbers for pairs of queries and keys: a node with axes among (B, H, Tq, Tk), the last of them Tk.
-struct PairNumbers {
-    NodeId node = no_node;
-    MaskRows::Strides strides{};
-};
-
-/// Empty if the axes are others.
-std::optional<PairNumbers> pair_numbers(NodeId id, const Node& node, std::int64_t Tk) {
-    const graph::Axes& axes = node.axes;
-    if (axes.rank() == 0 || axes.back(0).name != "Tk" || axes.back(0).size != Tk)
-        return std::nullopt;
-    PairNumbers numbers{.node = id};
-    std::int64_t stride = Tk;
-    for (int axis = axes.rank() - 2; axis >= 0; --axis) {
-        const std::string& name = axes[axis].name;
-        std::int64_t* const to = name == "B"    ? &numbers.strides.b
-                                 : name == "H"  ? &numbers.strides.h
-                                 : name == "Tq" ? &numbers.strides.i
-                                                : nullptr;
-        if (to == nullptr)
-            return std::nullopt;
-        *to = axes.size(axis) == 1 ? 0 : stride;
-        stride *= axes.size(axis);
-    }
-    return numbers;
-}
-
 /// The nodes of one attention; no_node where one is absent, not computed, or computed by another kernel.
 struct Attention {
     std::array<NodeId, row_stage_count> stages{};
     NodeId q = no_node, k = no_node, v = no_node; ///< with heads side by side or split
     NodeId temperature = no_node, sinks = no_node, gains = no_node, W_O = no_node;
     std::array<NodeId, 2> terms{no_node, no_node}; ///< that the scores add
-    PairNumbers added{}, allowed{};
+    engine::PairNumbers added{}, allowed{};
     Dims dims;
     graph::Scale scale;
     graph::Mask mask;
@@ -81,9 +56,12 @@ public:
 /// Computes the stages `first` to `last` of an attention.
 class AttentionKernel final : public Kernel {
 public:
-    AttentionKernel(Attention attention, std::shared_ptr<CpuMachine> machine, std::size_t first,
-                    std::size_t last)
-        : a_(std::move(attention)), machine_(std::move(machine)), first_(first), last_(last) {}
+    AttentionKernel(Attention attention, const StepList& list, std::size_t first, std::size_t last)
+        : a_(std::move(attention)), machine_(list.machine()), first_(first), last_(last) {
+        for (const NodeId id : a_.stages)
+            if (id != no_node)
+                layer_ = engine::layer_name(list.node(id));
+    }
 
     void compute(Values& values, Progress& progress) const override;
 
@@ -104,6 +82,7 @@ private:
     Attention a_;
     std::shared_ptr<CpuMachine> machine_;
     std::size_t first_, last_;
+    std::string layer_;                         ///< in messages
     mutable std::vector<std::uint8_t> allowed_; ///< of the current run
 };
 
@@ -265,7 +244,7 @@ void AttentionKernel::compute(Values& values, Progress& progress) const {
     rows.progress_begin = values.progress_begin;
     rows.progress_end = values.progress_end;
     std::vector<MaskedRow> empty;
-    compute_attention(rows, machine, progress, empty);
+    engine::naming_layer(layer_, [&] { compute_attention(rows, machine, progress, empty); });
     for (const MaskedRow& row : empty)
         values.empty_rows.push_back({a_[weights], row.b, row.h, row.i});
 }
@@ -278,6 +257,8 @@ public:
         a_[RowStage::scores] = scores;
     }
     void add_steps();
+    /// Adds a step for what is computed from head outputs that another step has.
+    void add_ends(NodeId head_out);
 
 private:
     const Node& input(NodeId id, std::size_t at) const { return list_.node(list_.node(id).inputs[at].node); }
@@ -285,7 +266,6 @@ private:
     void find_stages();
     bool find_mask(NodeId masked);
     void find_ends(NodeId head_out);
-    void add_gated_ends();
     NodeId without_split(NodeId heads, NodeId reader, std::vector<NodeId>& nodes) const;
 
     StepList& list_;
@@ -296,16 +276,12 @@ private:
 bool AttentionFinder::find_mask(NodeId masked) {
     a_.mask = std::get<graph::Mask>(list_.node(masked).attributes);
     a_.has_mask = a_.mask.limits_positions() || list_.node(masked).inputs.size() > 1;
-    std::size_t next = 1;
-    const auto pairs = [&](bool present, PairNumbers& to) {
-        if (!present)
-            return true;
-        const NodeId id = input_id(masked, next++);
-        const std::optional<PairNumbers> found = pair_numbers(id, list_.node(id), a_.dims.Tk);
-        to = found.value_or(PairNumbers());
-        return found.has_value();
-    };
-    return pairs(a_.mask.adds, a_.added) && pairs(a_.mask.allows, a_.allowed);
+    const std::optional<engine::MaskInputs> inputs = engine::mask_inputs(list_.graph(), masked);
+    if (inputs) {
+        a_.added = inputs->added;
+        a_.allowed = inputs->allowed;
+    }
+    return inputs.has_value();
 }
 
 void AttentionFinder::find_ends(NodeId head_out) {
@@ -407,42 +383,42 @@ void AttentionFinder::add_steps() {
         }
         if (!nodes.empty())
             list_.add({.nodes = std::move(nodes),
-                       .kernel = std::make_unique<AttentionKernel>(a_, list_.machine(), first, last),
+                       .kernel = std::make_unique<AttentionKernel>(a_, list_, first, last),
                        .by_heads = true,
                        .by_parts = std::move(by_parts),
                        .reads_earlier = std::move(stages)});
         first = last + 1;
     }
     if (gated_ != no_node)
-        add_gated_ends();
+        add_ends(gated_);
 }
 
-/// A step for what is computed from head outputs with gates.
-void AttentionFinder::add_gated_ends() {
-    using enum RowStage;
-    find_ends(gated_);
+void AttentionFinder::add_ends(NodeId head_out) {
+    const graph::Axes& axes = list_.node(head_out).axes;
+    a_.dims = {.B = axes.size(0),
+               .Tq = axes.size(2),
+               .Tk = axes.size(2),
+               .H = axes.size(1),
+               .Hkv = axes.size(1),
+               .dk = axes.size(3),
+               .dv = axes.size(3)};
+    find_ends(head_out);
     std::vector<NodeId> nodes, by_parts;
-    for (const RowStage stage : {concat, contributions})
+    for (const RowStage stage : {RowStage::concat, RowStage::contributions})
         if (a_[stage] != no_node)
             nodes.push_back(a_[stage]);
     if (nodes.empty())
         return;
-    if (a_[contributions] != no_node)
-        by_parts.push_back(a_[contributions]);
-    Attention ends{.temperature = no_node,
-                   .gains = a_.gains,
-                   .W_O = a_.W_O,
-                   .dims = a_.dims,
-                   .scale = {},
-                   .mask = {},
-                   .has_mask = false};
+    if (a_[RowStage::contributions] != no_node)
+        by_parts.push_back(a_[RowStage::contributions]);
+    Attention ends{.gains = a_.gains, .W_O = a_.W_O, .dims = a_.dims, .scale = {}, .mask = {}};
     ends.stages.fill(no_node);
-    ends[head_out] = gated_;
-    ends[concat] = a_[concat];
-    ends[contributions] = a_[contributions];
+    ends[RowStage::head_out] = head_out;
+    ends[RowStage::concat] = a_[RowStage::concat];
+    ends[RowStage::contributions] = a_[RowStage::contributions];
     list_.add({.nodes = nodes,
-               .kernel = std::make_unique<AttentionKernel>(ends, list_.machine(), place(concat),
-                                                           place(contributions)),
+               .kernel = std::make_unique<AttentionKernel>(ends, list_, place(RowStage::concat),
+                                                           place(RowStage::contributions)),
                .by_heads = true,
                .by_parts = std::move(by_parts),
                .reads_earlier = nodes});
@@ -479,6 +455,13 @@ namespace headscope::cpu::nodes {
 
 void add_attention(StepList& list) {
     list.for_each(Op::dot_product, [&](NodeId id, const Node&) { AttentionFinder(list, id).add_steps(); });
+    // Head outputs whose scores another device computes.
+    for (const Op op : {Op::join_heads, Op::head_projection})
+        list.for_each(op, [&](NodeId, const Node& node) {
+            const NodeId heads = node.inputs[0].node;
+            if (list.node(heads).op == Op::value_sum || list.node(heads).op == Op::gate)
+                AttentionFinder(list, no_node).add_ends(heads);
+        });
     list.for_each(Op::mean, [&](NodeId id, const Node& node) {
         list.add({.nodes = {id},
                   .kernel = std::make_unique<MeanOverHeads>(id, node.inputs[0].node, list.machine())});

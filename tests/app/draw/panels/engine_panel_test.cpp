@@ -52,6 +52,27 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
     CHECK(has(none, "Check the numbers") == 0); // there is no checkpoint
 }
 
+TEST_CASE("the badge says what the CPU computes beside a graphics processor") {
+    EngineState engines;
+    engines.chosen = "vulkan:0";
+    Trace trace;
+    trace.device = "vulkan:0";
+    CHECK(engine_title(trace) == "Vulkan 0");
+    CHECK(left_to_cpu_sentence(trace, engines).empty());
+    trace.left_to_cpu = StageSet().with(TensorId::gate).with(TensorId::concat);
+    CHECK(engine_title(trace) == "Vulkan 0 + CPU");
+    CHECK_THAT(left_to_cpu_sentence(trace, engines), Catch::Contains("gate") && Catch::Contains("concat"));
+    trace.left_to_cpu = {};
+    trace.device = "cpu";
+    CHECK(engine_title(trace) == "CPU");
+    CHECK_THAT(left_to_cpu_sentence(trace, engines), Catch::Contains("no kernel for the scores"));
+    engines.fallback_reason = "the device is lost";
+    CHECK(left_to_cpu_sentence(trace, engines).empty());
+    engines = {};
+    engines.chosen = "auto";
+    CHECK(left_to_cpu_sentence(trace, engines).empty());
+}
+
 TEST_CASE("the engine panel says when a checkpoint was checked, and how far its numbers agreed") {
     const Shown shown = test::make_shown({});
     const ViewState view;

@@ -134,15 +134,10 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
     SurveyFile file = SurveyFile::open(folder.file("whole.db"));
     // Labels are those that `headscope heads` gives to the means over the same pieces.
     std::vector<std::vector<MeasuredHead>> measured;
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
     for (const Piece& piece : pieces)
-        measured.push_back(text_heads(
-            *pocket, checkpoint::token_inputs(*pocket, piece.ids), 0,
-            {.stages = StageSet().with(TensorId::weights)},
-            [&](const Problem& problem, StageSet wanted, Progress& cancel) {
-                return engine->run(problem, wanted, cancel);
-            },
-            progress, false));
+        measured.push_back(text_heads(*pocket, checkpoint::token_inputs(*pocket, piece.ids), 0,
+                                      {.stages = StageSet().with(TensorId::weights)}, nullptr, progress,
+                                      false));
     int beside = 0; // nonzero scores outside the first token
     for (const MeasuredHead& head : mean_heads(measured)) {
         const HeadCard found = file.card(head.layer, head.head);

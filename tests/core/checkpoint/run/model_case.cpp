@@ -2,7 +2,6 @@
 
 #include "core/base/file.h"
 #include "core/checkpoint/families/families.h"
-#include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
 
@@ -175,14 +174,8 @@ ModelInputs first_text(const std::string& name) {
 }
 
 ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options) {
-    cpu::CpuEngine engine(1);
     Progress progress;
-    return run_model(
-        model, inputs, options,
-        [&](const Problem& problem, StageSet wanted, Progress& cancel) {
-            return engine.run(problem, wanted, cancel);
-        },
-        progress);
+    return run_model(model, inputs, options, nullptr, progress);
 }
 
 } // namespace headscope::test

@@ -1,9 +1,10 @@
 #include "core/checkpoint/checks/self_check.h"
 
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/engine/cpu/cpu_engine.h"
+#include "core/checkpoint/graph/text_graph.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
+#include "tests/core/run/watched_backend.h"
 #include "tests/test_data.h"
 
 #include <algorithm>
@@ -15,33 +16,27 @@ using namespace headscope::test;
 
 namespace {
 
-/// The CPU engine, with one number of a stage changed in every run from `first` on.
-struct SpoilingEngine {
-    cpu::CpuEngine engine{1};
-    TensorId spoiled = TensorId::x;
+/// Changes the last number of a stage in every layer, from so many of them on.
+struct Spoiler {
+    std::string stage{};
     float by = 0;
-    int first = 0, runs = 0;
-
-    Trace run(const Problem& problem, StageSet stages, Progress& progress) {
-        Trace trace = engine.run(problem, stages.with(spoiled), progress);
-        if (by != 0 && runs++ >= first) {
-            const TensorPtr& before = trace.slot(spoiled);
-            auto changed = std::make_shared<Tensor>(before->shape(), before->values());
-            changed->data()[changed->count() - 1] += by;
-            trace.slot(spoiled) = changed;
-        }
-        return trace;
-    }
+    int first = 0;
 };
 
-std::vector<ReferenceRow> check(const TextModel& model, SpoilingEngine& engine) {
+std::vector<ReferenceRow> check(const TextModel& model, const Spoiler& spoiler = {}) {
     Progress progress;
-    return check_itself(
-        *model.model, self_check_inputs(model),
-        [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return engine.run(problem, stages, cancel);
-        },
-        progress);
+    const ModelInputs inputs = self_check_inputs(model);
+    const TextGraph text(model.model, inputs, nullptr, 1);
+    int layers = 0;
+    WatchedBackend backend([&](const std::vector<run::NodeId>& nodes, run::Values& values, Progress&) {
+        for (const run::NodeId id : nodes)
+            if (text.graph().node(id).local_name() == spoiler.stage && values.out(id) != nullptr &&
+                layers++ >= spoiler.first) {
+                Tensor& numbers = *values.out(id);
+                numbers.data()[numbers.count() - 1] += spoiler.by;
+            }
+    });
+    return check_itself(*model.model, inputs, &backend, progress);
 }
 
 std::int64_t count(const std::vector<ReferenceRow>& rows, const std::string& kind) {
@@ -59,8 +54,7 @@ TEST_CASE("every golden model agrees with itself") {
     for (const std::string& name : all_model_names()) {
         INFO(name);
         const TextModelPtr model = open_text_model(test_data("/models/") + name);
-        SpoilingEngine engine;
-        const std::vector<ReferenceRow> rows = check(*model, engine);
+        const std::vector<ReferenceRow> rows = check(*model);
         std::int64_t layers = 0, attentions = 0, states = 0;
         for (const Stack stack : stacks_of(model->model->architecture())) {
             layers += in_stack(model->model->architecture(), stack).layers;
@@ -85,31 +79,27 @@ TEST_CASE("every golden model agrees with itself") {
 TEST_CASE("a wrong number is found by the check that it breaks") {
     const TextModelPtr model = open_text_model(model_folder("pocket"));
     SECTION("an output of attention") {
-        SpoilingEngine engine{.spoiled = TensorId::output, .by = 0.01F};
-        const auto rows = check(*model, engine);
+        const auto rows = check(*model, {.stage = "output", .by = 0.01F});
         CHECK_FALSE(agrees(rows, "hidden"));
         CHECK_FALSE(agrees(rows, "logits"));
         CHECK(agrees(rows, "weight sums"));
         CHECK(agrees(rows, "second run")); // it has the same error
     }
     SECTION("a weight") {
-        SpoilingEngine engine{.spoiled = TensorId::weights, .by = 0.01F};
-        const auto rows = check(*model, engine);
+        const auto rows = check(*model, {.stage = "weights", .by = 0.01F});
         CHECK_FALSE(agrees(rows, "attentions"));
         CHECK_FALSE(agrees(rows, "weight sums"));
         CHECK(agrees(rows, "hidden")); // read by no later stage
     }
     SECTION("a run that differs from the one before it by the last bit") {
-        SpoilingEngine engine{.spoiled = TensorId::output,
-                              .by = 1e-6F,
-                              .first = static_cast<int>(model->model->architecture().layers)};
-        const auto rows = check(*model, engine);
+        const auto rows =
+            check(*model,
+                  {.stage = "output", .by = 1e-6F, .first = static_cast<int>(model->model->config().layers)});
         CHECK_FALSE(agrees(rows, "second run"));
         CHECK(agrees(rows, "hidden"));
     }
     SECTION("a number that is not finite") {
-        SpoilingEngine engine{.spoiled = TensorId::weights, .by = NAN};
-        const auto rows = check(*model, engine);
+        const auto rows = check(*model, {.stage = "weights", .by = NAN});
         CHECK_FALSE(agrees(rows, "attentions"));
         CHECK(std::isinf(std::ranges::find(rows, "attentions", &ReferenceRow::kind)->difference));
     }
