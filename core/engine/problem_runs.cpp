@@ -65,9 +65,10 @@ Trace ProblemRuns::trace_of(const run::Run& run, const Known& known, const Probl
                 .left_to_cpu = {}};
     for (const Stage& stage : known.stages)
         trace.slot(stage.id) = run.tensor(stage.node);
-    for (const graph::NodeId node : failed ? std::vector<graph::NodeId>() : plan.left_to_cpu())
-        if (const std::optional<TensorId> id = known.graph.tensors[static_cast<std::size_t>(node)])
-            trace.left_to_cpu = trace.left_to_cpu.with(*id);
+    if (trace.device != run::cpu_device)
+        for (const Stage& stage : known.stages)
+            if (plan.is_on_cpu(stage.node))
+                trace.left_to_cpu = trace.left_to_cpu.with(stage.id);
     trace.fully_masked.reserve(run.empty_rows().size());
     for (const run::EmptyRow& row : run.empty_rows())
         trace.fully_masked.push_back({row.b, row.h, row.i});

@@ -2,17 +2,20 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/run/from_rows.h"
 #include "core/export/circuitsvis.h"
 #include "core/export/derived_stages.h"
 #include "core/export/trace_selection.h"
+#include "core/run/backend.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace headscope::exporting {
 
@@ -137,6 +140,17 @@ ordered_json tokens_of(const checkpoint::ModelInputs& inputs, const checkpoint::
             {"tokens", all_of(Stack::cross) ? inputs.tokens : source}};
 }
 
+/// The device of the layers; of several "cpu, vulkan:0".
+std::string device_of(const checkpoint::ForwardResult& result) {
+    std::set<std::string> devices;
+    for (const checkpoint::LayerRun& run : result.layers) {
+        devices.insert(run.trace.device);
+        if (!run.trace.left_to_cpu.empty())
+            devices.insert(run::cpu_device);
+    }
+    return joined(devices);
+}
+
 ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                          const checkpoint::ForwardResult& result) {
     ordered_json masked = ordered_json::object();
@@ -149,7 +163,7 @@ ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::Model
     metadata["config"] = config_of(model.config());
     metadata["model"] = model.path();
     if (!result.layers.empty())
-        metadata["device"] = result.layers.front().trace.device;
+        metadata["device"] = device_of(result);
     metadata["fully_masked_rows"] = std::move(masked);
     return metadata;
 }

@@ -325,12 +325,11 @@ std::vector<NodeId> Plan::evaluated() const {
     return ids;
 }
 
-std::vector<NodeId> Plan::left_to_cpu() const {
-    std::vector<NodeId> ids;
-    for (const PlannedStep& planned : steps_)
-        if (device_ != cpu_device && planned.step.device == cpu_device)
-            ids.insert(ids.end(), planned.step.nodes.begin(), planned.step.nodes.end());
-    return ids;
+bool Plan::is_on_cpu(NodeId id) const {
+    return std::ranges::any_of(steps_, [id](const PlannedStep& planned) {
+        return planned.step.device == cpu_device &&
+               std::ranges::find(planned.step.nodes, id) != planned.step.nodes.end();
+    });
 }
 
 bool Plan::fits(const graph::Graph& graph, const std::vector<graph::Part>& captures,

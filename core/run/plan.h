@@ -63,8 +63,8 @@ public:
     Backend& backend() const { return backend_; }
     /// The device that computes a step, other than the CPU; "cpu" if the CPU computes all of them.
     const std::string& device() const { return device_; }
-    /// The nodes that the CPU computes, although another device computes the rest.
-    std::vector<NodeId> left_to_cpu() const;
+    /// Returns true if the CPU computes the node.
+    bool is_on_cpu(NodeId id) const;
     /// Its runs can share numbers with earlier ones.
     bool shares() const { return shares_; }
     const std::vector<graph::Part>& captures() const { return captures_; }

@@ -192,10 +192,19 @@ LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
     trace.dims = dims_of_attention(model_, inputs_, kept.place);
     trace.device = pass.device();
     trace.parts = parts_of_attention(text_, kept.place);
-    StageSet made;
+    StageSet made, of_attention;
     for (const auto& [id, node] : kept.stages) {
         trace.slot(id) = numbers_.at(node);
         made = made.with(id);
+        if (id == TensorId::x)
+            continue;
+        of_attention = of_attention.with(id);
+        if (pass.is_on_cpu(node))
+            trace.left_to_cpu = trace.left_to_cpu.with(id);
+    }
+    if (trace.left_to_cpu == of_attention) {
+        trace.device = run::cpu_device;
+        trace.left_to_cpu = {};
     }
     trace.computed = DirtySet::all(trace.dims.H, made);
     return layer;

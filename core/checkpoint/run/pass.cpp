@@ -22,6 +22,10 @@ std::string Pass::device() const {
     return plan_ == nullptr || backend_.has_failed() ? run::cpu_device : plan_->device();
 }
 
+bool Pass::is_on_cpu(run::NodeId node) const {
+    return device() == run::cpu_device || plan_->is_on_cpu(node);
+}
+
 run::RunPtr Pass::run(const std::vector<graph::Part>& captures, Progress& progress,
                       const run::TakeNode& take) {
     run::NodeInterventions resolved = run::resolve(text_.graph(), numbers_.interventions);

@@ -26,6 +26,8 @@ public:
     const run::Interventions& interventions() const { return numbers_.interventions; }
     /// The device of the last run, as Plan::device says it; "cpu" before a run, and once the device failed.
     std::string device() const;
+    /// Returns true if the CPU computed a node of the last run.
+    bool is_on_cpu(run::NodeId node) const;
 
     /// Throws what run::run and the backend's kernels throw.
     run::RunPtr run(const std::vector<graph::Part>& captures, Progress& progress,
