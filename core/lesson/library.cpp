@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <future>
 #include <map>
-#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -74,23 +73,18 @@ std::vector<std::string> built_in_names(std::string_view language) {
     return names;
 }
 
-/// The lessons in the program in this language. They are parsed once, in parallel, because YAML takes 2 ms
-/// for each.
-const std::vector<FoundLesson>& built_in_lessons(const std::string& language) {
-    static std::mutex mutex;
-    static std::map<std::string, std::vector<FoundLesson>> by_language;
-    const std::scoped_lock lock(mutex);
-    const auto [all, is_new] = by_language.try_emplace(language);
-    if (is_new) {
-        std::vector<std::future<FoundLesson>> parsing;
-        for (const std::string& name : built_in_names(language))
-            parsing.push_back(std::async(std::launch::async, [name] {
-                return FoundLesson{.path = name, .parsed = parse_lesson(asset(name), name)};
-            }));
-        for (std::future<FoundLesson>& one : parsing)
-            all->second.push_back(one.get());
-    }
-    return all->second;
+/// The lessons in the program in this language. They are parsed in parallel, because YAML takes 2 ms for
+/// each.
+std::vector<FoundLesson> built_in_lessons(const std::string& language) {
+    std::vector<std::future<FoundLesson>> parsing;
+    for (const std::string& name : built_in_names(language))
+        parsing.push_back(std::async(std::launch::async, [name] {
+            return FoundLesson{.path = name, .parsed = parse_lesson(asset(name), name)};
+        }));
+    std::vector<FoundLesson> all;
+    for (std::future<FoundLesson>& one : parsing)
+        all.push_back(one.get());
+    return all;
 }
 
 /// Returns true if no other translation of the lesson matches `language` better.
@@ -136,9 +130,13 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
     const bool as_given = std::ranges::any_of(
         all, [&](const FoundLesson& one) { return one.parsed.lesson.language == language; });
     const std::string wanted = as_given ? language : std::string(language_code(language));
+    std::vector<bool> is_shown;
+    for (const FoundLesson& one : all)
+        is_shown.push_back(is_best_translation(one, all, wanted));
     std::vector<FoundLesson> shown;
-    std::ranges::copy_if(all, std::back_inserter(shown),
-                         [&](const FoundLesson& one) { return is_best_translation(one, all, wanted); });
+    for (std::size_t n = 0; n < all.size(); ++n)
+        if (is_shown[n])
+            shown.push_back(std::move(all[n]));
     hide_duplicates(shown);
     std::ranges::stable_sort(shown, {}, [](const FoundLesson& one) {
         const Lesson& lesson = one.parsed.lesson;

@@ -7,8 +7,11 @@
 #include "core/lesson/markdown.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
+#include <mutex>
 
 namespace headscope::manual {
 
@@ -115,15 +118,31 @@ void append_words(std::string& text, const lesson::LessonBlock& block) {
                block);
 }
 
-std::vector<Page> read_all() {
-    std::vector<Page> all;
-    for (const Listed& row : contents) {
-        Page page = read_page(row.page, asset("manual/" + std::string(row.page) + ".md"));
-        page.group = row.group;
-        all.push_back(std::move(page));
+/// The pages, each read when it is first asked for: all of them take several megabytes.
+class Pages {
+public:
+    const Page& at(std::size_t n) {
+        std::call_once(once_[n], [&] {
+            const std::string name(contents[n].page);
+            pages_[n] = read_page(name, asset("manual/" + name + ".md"));
+            pages_[n].group = contents[n].group;
+        });
+        return pages_[n];
     }
-    return all;
-}
+    const std::vector<Page>& all() {
+        for (std::size_t n = 0; n < pages_.size(); ++n)
+            at(n);
+        return pages_;
+    }
+    static Pages& of_program() {
+        static Pages pages;
+        return pages;
+    }
+
+private:
+    std::vector<Page> pages_{std::size(contents)};
+    std::array<std::once_flag, std::size(contents)> once_;
+};
 
 } // namespace
 
@@ -174,13 +193,13 @@ Page read_page(const std::string& name, const std::string& text) {
 }
 
 const std::vector<Page>& pages() {
-    static const std::vector<Page> all = read_all();
-    return all;
+    return Pages::of_program().all();
 }
 
 const Page* find_page(std::string_view name) {
-    const auto page = std::ranges::find(pages(), name, &Page::name);
-    return page == pages().end() ? nullptr : &*page;
+    const auto* const row = std::ranges::find(contents, name, &Listed::page);
+    return row == std::end(contents) ? nullptr
+                                     : &Pages::of_program().at(static_cast<std::size_t>(row - contents));
 }
 
 const Section* find_section(const Place& place) {

@@ -27,10 +27,10 @@ struct Page {
     std::vector<Section> sections; ///< the first one is the page's title
 };
 
-/// The pages of assets/manual in the order of the table of contents, read once. Throws Error(internal) for a
-/// page without a title.
+/// The pages of assets/manual in the order of the table of contents. Pages are read once, when they are first
+/// asked for. Throws Error(internal) for a page without a title. Any thread.
 const std::vector<Page>& pages();
-/// Returns null if no page has this name.
+/// Reads only that page. Returns null if no page has this name.
 const Page* find_page(std::string_view name);
 /// The section at a place; without an anchor, the first section of the page. Null if there is none.
 const Section* find_section(const Place& place);

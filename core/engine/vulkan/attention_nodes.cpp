@@ -87,7 +87,8 @@ HeadNodes AttentionFinder::find_heads(NodeId heads) const {
         return std::ranges::count_if(
             found.rows, [&](const RowsNode& rows) { return std::ranges::count(ops, rows.op) > 0; });
     };
-    if (!is_free(at) || needs_.is_intervened(at) || node(at).op != Op::linear || node(at).axes.rank() != 3 ||
+    if (found.rows.size() > most_rows || !is_free(at) || needs_.is_intervened(at) ||
+        node(at).op != Op::linear || node(at).axes.rank() != 3 ||
         count({Op::head_norm, Op::joint_norm}) > 1 || count({Op::rotate}) > 1)
         return given;
     const auto& linear = std::get<graph::Linear>(node(at).attributes);

@@ -14,6 +14,8 @@ namespace headscope::vulkan {
 using run::NodeId;
 inline constexpr NodeId no_node = -1;
 
+inline constexpr std::size_t most_rows = 5; ///< steps on the rows of heads, of queries, keys or values
+
 /// A node that computes rows of heads from other rows one by one.
 struct RowsNode {
     NodeId node = no_node;

@@ -16,6 +16,7 @@ namespace {
 
 using enum TensorId;
 
+static_assert(3 * most_rows <= most_row_steps);
 constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< largest size of one (Tq, Tk) stage on the device
 
 std::uint64_t float_bytes(std::int64_t count) {
@@ -50,6 +51,18 @@ Scoring scoring_of(const AttentionNodes& a, const Dims& dims, const run::Values&
             .cap = static_cast<float>(a.scale.cap)};
 }
 
+/// The kernels read values even if no head output is wanted: those that are computed, or zeros of width 1.
+Dims dims_of(const AttentionNodes& a) {
+    Dims dims = a.dims;
+    if (a.stage(head_out) == no_node)
+        dims.dv = a.heads[2].computed_here ? a.heads[2].width : 1;
+    return dims;
+}
+
+bool reads_zeros(const AttentionNodes& a) {
+    return a.stage(head_out) == no_node && !a.heads[2].computed_here;
+}
+
 } // namespace
 
 double flops_at_once(const GpuInfo& info) {
@@ -67,7 +80,7 @@ void fail_keys(const GpuInfo& info) {
 AttentionRun::AttentionRun(const graph::Graph& graph, const AttentionNodes& nodes, run::Values& values,
                            Progress& progress, Gpu& gpu, Arena& arena, Kernels& kernels)
     : graph_(graph), a_(nodes), values_(values), progress_(progress), gpu_(gpu), arena_(arena),
-      kernels_(kernels), d_(nodes.dims), scoring_(scoring_of(nodes, d_, values)) {}
+      kernels_(kernels), d_(dims_of(nodes)), scoring_(scoring_of(nodes, d_, values)) {}
 
 std::uint64_t AttentionRun::rows_bytes(const Slab& s, std::int64_t width) const {
     return float_bytes(s.entries * s.heads * s.rows * width);
@@ -129,7 +142,7 @@ void AttentionRun::reserve() {
     }
     if (a_.attends()) {
         const std::int64_t rows = d_.B * d_.H * d_.Tq;
-        if (a_.stage(head_out) == no_node) // the kernel reads values of width 1, which are 0
+        if (reads_zeros(a_))
             want(slot_of(v), float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dv)));
         want(slot_of(gain), float_bytes(2 * d_.H));
         want(Slot::statistics, float_bytes(2 * rows));
@@ -209,7 +222,7 @@ void AttentionRun::upload() {
         upload_node(slot_of(W_O), a_.W_O);
         upload_node(slot_of(b_O), a_.b_O);
         upload_masks();
-        if (a_.stage(head_out) == no_node)
+        if (reads_zeros(a_))
             arena_.fill(slot_of(v), 0);
     }
     arena_.fill(Slot::faults, no_fault);
