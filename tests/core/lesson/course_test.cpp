@@ -79,7 +79,7 @@ TEST_CASE("of two lesson files with the same id the later one counts, and the ot
 
 } // namespace
 
-TEST_CASE("every lesson inside the program plays without a fault") {
+TEST_CASE("every lesson inside the program plays without a fault", "[course]") {
     const std::vector<std::string> names = asset_names("lessons/");
     REQUIRE(names.size() == 19 + 19); // nineteen lessons, each in English and in German
     for (const std::string& name : names) {
