@@ -17,7 +17,8 @@ struct PairNumbers {
 /// Returns nothing if the axes are others. Tk: the number of keys.
 std::optional<PairNumbers> pair_numbers(graph::NodeId id, const graph::Node& node, std::int64_t Tk);
 
-/// What a mask adds to the scores, and its flags of allowed keys; without nodes where it has none.
+/// The inputs of a mask: numbers that it adds to the scores, and flags of allowed keys. An absent input has
+/// no node.
 struct MaskInputs {
     PairNumbers added{}, allowed{};
 };

@@ -18,7 +18,8 @@ Picture draw_engine_panel(const EngineState& engines, const checkpoint::TextMode
 std::string engine_title(const std::string& device);
 /// Same, of the devices that computed a trace: "Vulkan 0 + CPU".
 std::string engine_title(const Trace& trace);
-/// What the CPU computed of a trace, although another device was chosen that can be used; empty: nothing.
+/// A sentence about the stages that the CPU computed although another device was chosen; empty if there are
+/// none.
 std::string left_to_cpu_sentence(const Trace& trace, const EngineState& engines);
 
 } // namespace headscope::app

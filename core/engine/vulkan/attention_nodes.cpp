@@ -195,7 +195,8 @@ bool AttentionFinder::find_scores(AttentionNodes& a, NodeId scores_id) const {
     return values.size(1) == a.dims.Hkv;
 }
 
-/// What is computed from head outputs. Returns false if head gains differ, which the kernels multiply once.
+/// Finds concat, contributions and output. Returns false if concat and contributions have different head
+/// gains, because the kernels apply them once.
 bool AttentionFinder::find_ends(AttentionNodes& a) const {
     const NodeId joined = reader(a.stage(head_out), {Op::join_heads}),
                  projected = reader(a.stage(head_out), {Op::head_projection});

@@ -27,8 +27,8 @@ struct RowsNode {
 
 /// The queries, keys or values of one attention.
 struct HeadNodes {
-    /// What the attention reads, (B, heads, T, width), or the last node before it that is needed; no_node:
-    /// nothing is.
+    /// The node that the attention reads, (B, heads, T, width), or the last node before it that is needed;
+    /// no_node if none is.
     NodeId heads = no_node;
     std::int64_t B = 0, count = 0, T = 0, width = 0; ///< of these heads
     /// The device computes them, from `projected` on; otherwise it reads their numbers.
