@@ -115,10 +115,12 @@ void run_export(const ExportOptions& options) {
         ModelOptions::WholeLayer layer = options.model.run_whole_layer(
             stages, options.problem.gains(), options.problem.temperature(), options.problem.device());
         if (around) {
-            if (layer.block.find(part->id) == nullptr)
+            const TensorPtr tensor =
+                is_block_weight(part->id) ? layer.weights.whole(part->id) : layer.stages[part->id];
+            if (tensor == nullptr)
                 fail_input(options.model.title() + " has no " + std::string(tensor_info(part->id).name) +
                            "; name another tensor");
-            layer.attention.trace.slot(part->id) = layer.block.edited(part->id);
+            layer.attention.trace.slot(part->id) = tensor;
         }
         return write(*layer.attention.problem, layer.attention.trace, options.model.title());
     }

@@ -401,17 +401,13 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     if (result.layers.empty())
         fail_input("there is no layer " + std::to_string(*options.layer) + " in the " + *stack_.name() +
                    " stack; leave --layer out, or name a lower one");
-    WholeLayer whole{std::move(result.layers.front()), {}};
-    const checkpoint::AttentionPlace place = whole.block.place = whole.attention.place;
-    whole.block.config = {model, &in_stack(model->config(), place.stack)};
-    whole.block.stages = {model, &model->stages()};
+    WholeLayer whole{.attention = std::move(result.layers.front()), .stages = {}, .weights = {}};
+    const checkpoint::AttentionPlace place = whole.attention.place;
     const std::int64_t n = checkpoint::attention_number(model->config(), place);
-    whole.block.own = model->layer(n);
-    whole.block.weights = checkpoint::with_edits(whole.block.own, checkpoint::edits_of(options.edits, n));
-    whole.block.rows = whole.block.weights.rows;
+    whole.weights = checkpoint::with_edits(model->layer(n), checkpoint::edits_of(options.edits, n));
     for (const checkpoint::BlockRun& stage : result.blocks)
         if (stage.place == place)
-            whole.block[stage.id] = stage.tensor;
+            whole.stages[stage.id] = stage.tensor;
     return whole;
 }
 

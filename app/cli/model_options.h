@@ -3,8 +3,8 @@
 #include "app/cli/problem_options.h"
 #include "app/cli/second_text.h"
 #include "core/checkpoint/model/text_model.h"
-#include "core/checkpoint/run/block_trace.h"
 #include "core/checkpoint/run/forward.h"
+#include "core/checkpoint/run/run_part.h"
 #include "core/export/script_part.h"
 #include "core/export/trace_export.h"
 
@@ -77,10 +77,11 @@ public:
     /// Error(input) if their values are invalid.
     void run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
              const std::string& device, const std::string& out) const;
-    /// The attention of a layer with its problem, and the values around it; includes stages of block_table().
+    /// The attention of a layer with its problem, and what is around it.
     struct WholeLayer {
         checkpoint::LayerRun attention;
-        checkpoint::BlockTrace block;
+        std::map<TensorId, TensorPtr> stages; ///< of block_table(), those that were asked for
+        checkpoint::WeightSet weights;        ///< with edits
     };
     /// Computes one layer (--layer, or 0). Throws like run().
     WholeLayer run_whole_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,

@@ -40,11 +40,11 @@ void CheckpointSession::follow_expert() {
     const ViewState& view = state().view;
     if (shown.block == nullptr || shown.block->place.layer < 0 ||
         shown.tensor(TensorId::routing) == nullptr ||
-        !shown.block->stages->is_sum_of_experts(shown.block->place, group_info(view.group).main)) {
+        !shown.block->stages().is_sum_of_experts(shown.block->place, group_info(view.group).main)) {
         shown.expert = nullptr;
         return;
     }
-    const checkpoint::BlockTracePtr block = shown.block;
+    const checkpoint::RunPartPtr block = shown.block;
     const std::int64_t expert = current_expert(shown, view),
                        token = std::clamp<std::int64_t>(current_row(view, shown.position), 0, block->T() - 1);
     const auto asked = blocks_.ask<checkpoint::ExpertAtToken>(

@@ -153,7 +153,7 @@ void CheckpointSession::update_step_strip() {
 }
 
 void CheckpointSession::follow_block() {
-    using checkpoint::BlockTrace;
+    using checkpoint::RunPart;
     using checkpoint::StackLengths;
     Shown& shown = state().shown;
     const ViewState& view = state().view;
@@ -184,17 +184,17 @@ void CheckpointSession::follow_block() {
     const checkpoint::ModelConfig& config = run->model().config();
     const std::int64_t n = place.layer < 0 ? -1 : attention_number(config, place);
     const std::string of_stack = stack_prefix(config, place.stack);
-    const auto asked = blocks_.ask<BlockTrace>(
+    const auto asked = blocks_.ask<RunPart>(
         {run, n < 0 ? "ends " + of_stack + std::to_string(row) : "attention " + std::to_string(n)},
         is_around(view.group) ? Priority::on_screen : Priority::background,
         [run, place, n, row](Progress& progress, const auto&) {
-            return BlockTrace(n < 0 ? *run->ends(place.stack, row, progress) : *run->block(n, progress));
+            return RunPart(n < 0 ? *run->ends(place.stack, row, progress) : *run->around(n, progress));
         },
         sizeof(float) * static_cast<std::size_t>(numbers));
     if (asked.value != nullptr)
         shown.block = asked.value;
     else if (shown.block != nullptr && (shown.block->place != place || shown.block->T() != T ||
-                                        shown.block->config.get() != &in_stack(config, place.stack)))
+                                        &shown.block->config() != &in_stack(config, place.stack)))
         shown.block = nullptr; // the same layer keeps its previous numbers until the new ones are available
     if (!asked.error.empty())
         state().model.error = asked.error;

@@ -235,7 +235,7 @@ void BaselineController::follow_layer() {
 }
 
 void BaselineController::follow_around() {
-    const checkpoint::BlockTracePtr& now = state_.shown.block;
+    const checkpoint::RunPartPtr& now = state_.shown.block;
     const DocumentPtr& document = state_.compare.baseline().document;
     if (!state_.compare.marked() || !document->is_checkpoint() || now == nullptr ||
         !is_around(state_.view.group) || document->problem.dims != state_.shown.dims())
@@ -247,10 +247,10 @@ void BaselineController::follow_around() {
     const checkpoint::ModelConfig& config = run->model().config();
     const std::int64_t position = now->position, n = place.layer < 0 ? -1 : attention_number(config, place);
     const std::string of = stack_prefix(config, place.stack);
-    const Derived<checkpoint::BlockTracePtr> block = baselines_.ask<checkpoint::BlockTracePtr>(
+    const Derived<checkpoint::RunPartPtr> block = baselines_.ask<checkpoint::RunPartPtr>(
         {document, n < 0 ? "ends " + of + std::to_string(position) : "attention " + std::to_string(n)},
         Priority::on_screen, [run, place, n, position](Progress& progress, const auto&) {
-            return n < 0 ? run->ends(place.stack, position, progress) : run->block(n, progress);
+            return n < 0 ? run->ends(place.stack, position, progress) : run->around(n, progress);
         });
     state_.compare.set_baseline_block(block.value == nullptr ? nullptr : *block.value);
 }

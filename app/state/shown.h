@@ -13,8 +13,8 @@
 #include "core/analysis/checkpoints/head_change.h"
 #include "core/analysis/effects/unit_words.h"
 #include "core/analysis/heads/head_metrics.h"
-#include "core/checkpoint/run/block_trace.h"
 #include "core/checkpoint/run/expert_at_token.h"
+#include "core/checkpoint/run/run_part.h"
 #include "core/trace/trace.h"
 
 #include <memory>
@@ -31,7 +31,7 @@ struct Shown {
     std::vector<CellAddress> largest = {};      ///< for B − A: the cell of each tensor that changed most
     /// For a checkpoint: the values around the attention in the visible part of the model; null while they
     /// are not known.
-    checkpoint::BlockTracePtr block = {};
+    checkpoint::RunPartPtr block = {};
     std::shared_ptr<const checkpoint::StackLengths> lengths = {}; ///< likewise
     /// Inside a checkpoint's MLP: the words that the current unit raises and lowers; null while they are not
     /// known, and for models where they have no meaning.
@@ -65,7 +65,7 @@ struct Shown {
     const Dims& dims() const { return document->problem.dims; }
     const AttentionGraph& attention() const { return document->attention(); }
     /// Returns a stage or an input; null if the problem does not have it (always for mask, head gain and
-    /// absent biases). Logits and probabilities have only one row, see BlockTrace.
+    /// absent biases). Logits and probabilities have only one row, see RunPart.
     const Tensor* tensor(TensorId id) const;
     /// Returns true if the number is known: its tensor exists and, for logits and probabilities, has its row.
     bool is_known(const CellAddress& cell) const;
@@ -76,7 +76,7 @@ struct Shown {
 };
 
 /// Returns the attention around which `view` shows numbers; layer -1: before and after the layers of its
-/// stack. Equals BlockTrace::place of the block for the view, except that the cross-attention of a decoder
+/// stack. Equals RunPart::place of the block for the view, except that the cross-attention of a decoder
 /// shares that block with the decoder's own stack.
 checkpoint::AttentionPlace current_block_place(const ViewState& view);
 

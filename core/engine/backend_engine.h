@@ -9,7 +9,7 @@
 namespace headscope::engine {
 
 /// Computes problems as runs of their graphs on a backend of any device.
-class BackendEngine final : public Engine {
+class BackendEngine : public Engine {
 public:
     explicit BackendEngine(std::unique_ptr<run::Backend> backend)
         : backend_(std::move(backend)), runs_(*backend_) {}

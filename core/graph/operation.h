@@ -16,13 +16,22 @@ namespace headscope::graph {
 /// One input of an operation: its axes, and its numbers if they are known.
 struct Operand {
     const Axes* axes = nullptr;
-    const double* numbers = nullptr; ///< row-major; null: not known
     Shape shape = {};
 
     explicit Operand(const Axes& of, const double* known = nullptr)
-        : axes(&of), numbers(known), shape(of.shape()) {}
-    bool known() const { return numbers != nullptr; }
-    double at(const Index& cell) const { return numbers[shape.offset(cell)]; }
+        : axes(&of), shape(of.shape()), doubles_(known) {}
+    /// The numbers of a run.
+    Operand(const Axes& of, const float* known) : axes(&of), shape(of.shape()), floats_(known) {}
+    bool known() const { return doubles_ != nullptr || floats_ != nullptr; }
+    double at(const Index& cell) const { return number(shape.offset(cell)); }
+    /// A number by its place in row-major order.
+    double number(std::int64_t place) const {
+        return doubles_ != nullptr ? doubles_[place] : static_cast<double>(floats_[place]);
+    }
+
+private:
+    const double* doubles_ = nullptr; ///< row-major
+    const float* floats_ = nullptr;   ///< in place of them
 };
 
 /// One use of an operation: all that decides the numbers of a node.

@@ -21,14 +21,9 @@ public:
             return;
         progress.check();
         const graph::Node& node = graph_.node(node_);
-        std::vector<std::vector<double>> inputs;
         std::vector<graph::Operand> operands;
-        inputs.reserve(node.inputs.size());
-        for (const graph::Reading& input : node.inputs) {
-            const std::span<const float> numbers = values[input.node].values();
-            inputs.emplace_back(numbers.begin(), numbers.end());
-            operands.emplace_back(graph_.node(input.node).axes, inputs.back().data());
-        }
+        for (const graph::Reading& input : node.inputs)
+            operands.emplace_back(graph_.node(input.node).axes, values[input.node].data());
         std::vector<double> result(static_cast<std::size_t>(out->count()));
         graph_.operation(node_).all({node.attributes, operands, node.axes}, result);
         std::ranges::transform(result, out->data(), [](double number) { return static_cast<float>(number); });

@@ -134,7 +134,7 @@ TEST_CASE("a number of a norm or of the MLP is selected, typed over, followed ev
         user.open(folder, ids_typed);
         user.act(GoTo{c.page, 5, c.layer});
         const std::vector<float> before = logits_of(user);
-        const checkpoint::BlockTracePtr block = user.shown().block;
+        const checkpoint::RunPartPtr block = user.shown().block;
         select(user, c.cell);
         type_number(user, "1.75");
         REQUIRE(user.program.state().error.empty());
@@ -410,11 +410,13 @@ TEST_CASE("the point on the activation curve is dragged, what comes after follow
         CHECK(same(logits_of(user), logits_with(folder, edits)));
         CHECK_FALSE(same(logits_of(user), before));
         // The rows of other tokens and units stay, and mlp_out changes by the row of W_out alone.
-        const checkpoint::BlockTrace& block = *user.shown().block;
-        const Tensor &acts = *block[TensorId::mlp_act], &activated = *block.activated;
-        if (block[TensorId::mlp_gate] == nullptr)
-            for (std::int64_t i = 0; i < acts.count(); ++i)
-                CHECK((acts.data()[i] == activated.data()[i]) == (i != 5 * acts.shape().back(0) + 11));
+        const checkpoint::RunPart& block = *user.shown().block;
+        const Tensor& acts = *block.find(TensorId::mlp_act);
+        for (std::int64_t i = 0; i < acts.count(); ++i) {
+            const double of_layer = block.explain(block.node(TensorId::mlp_act), acts.shape().index(i)).total;
+            CHECK((static_cast<double>(acts.data()[i]) == Approx(of_layer).margin(1e-5)) ==
+                  (i != 5 * acts.shape().back(0) + 11));
+        }
         type_number(user, "1.5");
         CHECK(user.shown().value(act) == 1.5F);
         CHECK(user.program.state().document->part()->edits.at(0).patched.size() == 1);

@@ -221,7 +221,7 @@ TEST_CASE("the MLP of a decoder's layer is on the board of its cross-attention",
     CHECK(screen_shows("output of the self-attention"));
     CHECK(screen_shows("It is the output of the self-attention."));
     Progress progress;
-    const checkpoint::BlockTracePtr own = pass_with(user, {})->block(2, progress);
+    const checkpoint::RunPartPtr own = pass_with(user, {})->around(2, progress);
     CHECK(equal_numbers(user.shown().block->find(TensorId::resid_in), own->find(TensorId::resid_mid)));
     end_recording();
 }

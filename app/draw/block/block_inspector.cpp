@@ -1,6 +1,5 @@
 #include "app/draw/block/block_parts.h"
-#include "app/draw/block/copies_inspector.h"
-#include "app/draw/block/delta_inspector.h"
+#include "app/draw/block/node_inspector.h"
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/kit/format.h"
 #include "app/state/model_document.h"
@@ -71,18 +70,7 @@ int add_product(Sheet& sheet, const CellAddress& cell) {
     if (bias != nullptr)
         table.single_terms.push_back({.label = "+ " + product.bias_name + "[" + n(column) + "]",
                                       .value = static_cast<double>(bias->data()[column])});
-    if (cell.tensor != mlp_shared || shown.block->shared_fraction == nullptr)
-        return draw_terms(sheet, table);
-    const double fraction = static_cast<double>(shown.block->shared_fraction->data()[cell.at[1]]),
-                 sum = table.total / fraction;
-    const std::string name = std::exchange(table.name, tr("common.sum", "sum"));
-    table.total = sum;
-    const int decimals = draw_terms(sheet, table);
-    sheet.section(tr("block_inspector.shared_fraction", "Fraction of the shared expert"),
-                  tr("block_inspector.sigmoid_of_row", "sigmoid of a product of the row that the MLP reads"));
-    sheet.arithmetic(number(sum, 4) + " × " + number(fraction, 4), number(sum * fraction, 4));
-    sheet.row(name, number(static_cast<double>(shown.value(cell)), 4), true);
-    return decimals;
+    return draw_terms(sheet, table);
 }
 
 /// What one unit adds to the residual stream, at the dimension where it adds most.
@@ -131,12 +119,9 @@ int add_activation(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const bool gated = shown.tensor(mlp_gate) != nullptr, sparse = shown.tensor(mlp_sparse) != nullptr;
     const TensorId before = sparse ? mlp_sparse : gated ? mlp_gate : mlp_pre;
-    const double from = value_of(shown, before, cell.at),
-                 to = static_cast<double>(
-                     shown.block->activated
-                         ->values()[static_cast<std::size_t>(cell.at[1] * shown.dims().d_ff + cell.at[2])]),
+    const double from = value_of(shown, before, cell.at), to = activated_number(shown, cell.at),
                  total = static_cast<double>(shown.value(cell));
-    const std::string name = activation_name(shown.block->stages->activation(shown.block->place));
+    const std::string name = activation_name(shown.block->stages().activation(shown.block->place));
     sheet.section(tr("common.activation", "Activation"), name);
     sheet.arithmetic(name + "(" + number(from, 4) + ")", number(to, 4));
     int decimals = 2;
@@ -149,7 +134,7 @@ int add_activation(Sheet& sheet, const CellAddress& cell) {
         sheet.arithmetic(number(to, decimals) + " × " + number(up, decimals),
                          approximate_prefix(format.approximate) + number(total, decimals));
         if (sparse)
-            add_copies(sheet, {mlp_sparse, cell.at});
+            add_node(sheet, {mlp_sparse, cell.at});
         add_product(sheet, {mlp_gate, cell.at});
     }
     add_product(sheet, {mlp_pre, cell.at});
@@ -268,7 +253,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
 int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const checkpoint::ModelInputs& inputs = read_by_queries(*shown.document);
-    const checkpoint::BlockTrace& block = *shown.block;
+    const checkpoint::RunPart& block = *shown.block;
     const auto i = static_cast<std::size_t>(cell.at[1]);
     if (cell.tensor == position) {
         sheet.section(tr("common.position_table", "Position table"),
@@ -286,11 +271,11 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     sheet.section(tr("common.word_table", "Embedding table"),
                   tr("block_inspector.row_token", "row of the token"));
     sheet.place(tr("common.token", "token"), checkpoint::label_of(*shown.document->part()->model, id));
-    sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(block.config->vocab)));
+    sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(block.config().vocab)));
     sheet.place(tr("common.column", "column"), n(cell.at[2]),
                 tr("common.of", "of {}", grouped(shown.dims().d_embed)));
     sheet.row(tr("block_inspector.table", "in the table"), number(own, 4));
-    const double scale = block.stages->embedding_scale(block.place.stack);
+    const double scale = block.stages().embedding_scale(block.place.stack);
     if (scale != 1.0)
         sheet.row(tr("block_inspector.scale", "× scale {}", number(scale, 4)), number(own * scale, 4));
     const double types = static_cast<double>(shown.value(cell)) - own * scale;
@@ -302,7 +287,7 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
 
 int add_logit(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const checkpoint::BlockTrace& block = *shown.block;
+    const checkpoint::RunPart& block = *shown.block;
     const std::span<const float> row = block.table_row(W_U, cell.at[2]);
     const TensorPtr& bias = block.weights[b_U];
     const std::int64_t D = block.head_in->count(), token = cell.at[2];
@@ -314,7 +299,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
         terms.push_back({.label = n(d), .factors = {{left, right}}, .value = left * right});
         sum += left * right;
     }
-    const double cap = block.stages->logit_cap(), total = value_of(shown, logits, cell.at);
+    const double cap = block.stages().logit_cap(), total = value_of(shown, logits, cell.at);
     const auto added = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[token]);
     sheet.section(tr("common.dot_product", "Dot product"),
                   tr("block_inspector.final_row_w_u", "final row · W_U[{}]", token));
@@ -325,7 +310,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     if (bias != nullptr)
         sum_table.single_terms.push_back({.label = "+ b_U[" + n(token) + "]", .value = added});
     const int decimals = draw_terms(sheet, sum_table);
-    if (block.config->tied)
+    if (block.config().tied)
         sheet.paragraph(tr("block_inspector.row_w_u_also",
                            "The row of W_U, which is also the row of W_E, is below the "
                            "figure. Click a number there, then drag or type."),
@@ -365,10 +350,7 @@ int add_probability(Sheet& sheet, const CellAddress& cell) {
 /// A number that the user set in place of what the layer computes.
 int add_set(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const auto i = static_cast<std::size_t>(cell.at[1] * shown.dims().d_ff + cell.at[2]);
-    double computed = static_cast<double>(shown.block->activated->values()[i]);
-    if (shown.tensor(mlp_gate) != nullptr)
-        computed *= value_of(shown, mlp_pre, cell.at);
+    const double computed = shown.block->explain(shown.block->node(mlp_act), cell.at).total;
     sheet.section(tr("block_inspector.set_hand", "Set by hand"));
     sheet.row(tr("block_inspector.layer_computes", "the layer computes"), number(computed, 4));
     sheet.row(tr("block_inspector.set", "set to"), number(static_cast<double>(shown.value(cell)), 4), true);
@@ -397,8 +379,8 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     }
     if (is_sum_of_experts(shown, cell.tensor))
         return add_experts(sheet, cell);
-    if (cell.tensor == merged)
-        return add_copies(sheet, cell);
+    if (is_explained_by_node(shown, cell.tensor))
+        return add_node(sheet, cell);
     if (!holds_sources(shown, cell.tensor)) {
         sheet.section(tr("common.comes", "Comes from"));
         sheet.paragraph(tr("block_inspector.last_layer_gives_shows",
@@ -407,10 +389,6 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
                         sheet.context.theme.text);
         return 4;
     }
-    if (is_delta(cell.tensor))
-        return add_delta(sheet, cell);
-    if (is_of_copies(cell.tensor))
-        return add_copies(sheet, cell);
     switch (cell.tensor) {
     case mlp_pre:
     case mlp_gate:

@@ -1,7 +1,5 @@
 #include "app/draw/block/block_parts.h"
 
-#include "app/draw/block/copies_inspector.h"
-
 #include "app/draw/kit/controls.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
@@ -44,20 +42,33 @@ std::string norm_formula(const Shown& shown, TensorId id) {
 } // namespace
 
 std::vector<TensorId> made_from(const Shown& shown, TensorId id) {
-    return shown.block->stages->sources(shown.block->place, id);
+    return shown.block->stages().sources(shown.block->place, id);
 }
 
 bool is_sum_of_experts(const Shown& shown, TensorId id) {
     const checkpoint::AttentionPlace place = shown.block->place;
-    return place.layer >= 0 && shown.block->stages->is_sum_of_experts(place, id);
+    return place.layer >= 0 && shown.block->stages().is_sum_of_experts(place, id);
 }
 
 std::optional<double> branch_scale(const Shown& shown, TensorId id) {
-    return shown.block->stages->branch_scale(shown.block->place, id);
+    return shown.block->stages().branch_scale(shown.block->place, id);
 }
 
 bool is_delta(TensorId id) {
     return group_info(tensor_info(id).group).page == Page::delta;
+}
+
+bool is_of_copies(TensorId id) {
+    return id == mlp_sparse || group_info(tensor_info(id).group).page == Page::copies;
+}
+
+bool has_shared_fraction(const Shown& shown) {
+    const graph::NodeId node = shown.block->node(mlp_shared);
+    return node != checkpoint::RunPart::no_node && shown.block->graph().node(node).op == graph::Op::multiply;
+}
+
+double activated_number(const Shown& shown, const Index& at) {
+    return shown.block->explain(shown.block->node(mlp_act), at).steps.front().result;
 }
 
 bool is_output_of_mlp(const Shown& shown, TensorId id) {
@@ -87,7 +98,7 @@ bool holds_sources(const Shown& shown, TensorId id) {
 }
 
 std::optional<checkpoint::NormOfRows> norm_at(const Shown& shown, TensorId id) {
-    return shown.block->stages->norm(shown.block->place, id);
+    return shown.block->stages().norm(shown.block->place, id);
 }
 
 TensorPtr weight_at(const Shown& shown, std::optional<TensorId> weight) {
@@ -147,7 +158,7 @@ std::string activation_name(graph::Function activation) {
 }
 
 std::string formula_around(const Shown& shown, TensorId id) {
-    const checkpoint::ModelStages& stages = *shown.block->stages;
+    const checkpoint::ModelStages& stages = shown.block->stages();
     const checkpoint::AttentionPlace place = shown.block->place;
     const checkpoint::WeightSet& weights = shown.block->weights;
     const std::vector<TensorId> from = made_from(shown, id);
@@ -243,7 +254,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
             return tr("block_parts.sum_chosen_experts_outputs",
                       "{} = sum of the chosen experts’ outputs, each times its fraction", name);
         if (is_output_of_mlp(shown, id)) {
-            const bool has_fraction = id == mlp_shared && shown.block->shared_fraction != nullptr;
+            const bool has_fraction = id == mlp_shared && has_shared_fraction(shown);
             return product("W_out", TensorId::b_out, " + b_out") +
                    (has_fraction ? " × " + tr("block_parts.fraction", "fraction") : "");
         }

@@ -20,6 +20,13 @@ std::optional<double> branch_scale(const Shown& shown, TensorId id);
 bool is_sum_of_experts(const Shown& shown, TensorId id);
 /// Returns true for stages inside a delta layer.
 bool is_delta(TensorId id);
+/// Returns true for stages that only layers with several copies of the residual stream have.
+bool is_of_copies(TensorId id);
+/// Returns true if a fraction multiplies the output of the MLP beside experts.
+bool has_shared_fraction(const Shown& shown);
+/// A number of the MLP after its activation function, before it multiplies the other factor of a gate. The
+/// layer computes it also where the user set mlp_act.
+double activated_number(const Shown& shown, const Index& at);
 /// Returns whether a stage is mlp_act · W_out + b_out.
 bool is_output_of_mlp(const Shown& shown, TensorId id);
 /// Whether what made_from names is shown: the part after the last layer holds the stream that leaves the

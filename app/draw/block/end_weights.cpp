@@ -88,7 +88,7 @@ float draw_output_weights(Picture& picture, const DrawContext& context, std::int
         return y;
     const bool bias = context.shown.tensor(b_U) != nullptr;
     const std::string which =
-        context.shown.block->config->tied
+        context.shown.block->config().tied
             ? tr("end_weights.tokens_row_w_u", "The token’s row of W_U, which is also its row of W_E.")
         : bias ? tr("end_weights.tokens_row_w_u_2", "The token’s row of W_U and its number of b_U.")
                : tr("end_weights.tokens_row_w_u_3", "The token’s row of W_U.");

@@ -6,6 +6,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/state/model_document.h"
 #include "core/base/message.h"
+#include "core/graph/ops/mlp/functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -202,14 +203,12 @@ private:
         const float x = curve_beside() ? context.width - canvas_pad - curve_width : canvas_pad + labels;
         const float title = draw_text(picture, context, x, y + 16, tr("common.activation", "Activation"),
                                       figure::Font::ui_semibold, 15, theme.ink);
-        draw_text(picture, context, x + title + 12, y + 16,
-                  activation_name(shown.block->stages->activation(shown.block->place)), figure::Font::mono,
+        const graph::Function function = shown.block->stages().activation(shown.block->place);
+        draw_text(picture, context, x + title + 12, y + 16, activation_name(function), figure::Font::mono,
                   12.5F, theme.muted);
         const auto at = static_cast<std::size_t>(unit);
         const double from = static_cast<double>(row_of(shown, before, i)[at]),
-                     to = static_cast<double>(
-                         shown.block->activated
-                             ->values()[static_cast<std::size_t>(i * shown.dims().d_ff) + at]);
+                     to = activated_number(shown, {0, i, unit, 0});
         // The point is mlp_act, with a gate what mlp_act is divided by its other factor.
         const CellAddress act{mlp_act, {0, i, unit, 0}};
         const bool set = shown.block->is_set(act.tensor, act.at), gated = shown.tensor(mlp_gate) != nullptr;
@@ -218,9 +217,11 @@ private:
         const double end = std::max(4.0, std::ceil(std::abs(from)));
         Plot plot{.x = {.low = -end, .high = end, .ticks = ticks(-end, end)}};
         PlotLine line{.colour = theme.ink};
-        for (const auto& [a, b] : shown.block->curve)
-            if (std::abs(static_cast<double>(a)) <= end)
-                line.points.emplace_back(a, b);
+        constexpr int intervals = 256;
+        for (int k = 0; k <= intervals; ++k) {
+            const double a = std::lerp(-end, end, static_cast<double>(k) / intervals);
+            line.points.emplace_back(a, graph::ops::apply(function, a));
+        }
         const auto by_y = std::ranges::minmax(line.points, {}, &std::pair<double, double>::second);
         plot.y = {.low = std::floor(std::min(by_y.min.second, now)),
                   .high = std::ceil(std::max(by_y.max.second, now))};

@@ -25,13 +25,13 @@ std::vector<RowBlock> blocks_of(const DrawContext& context) {
         if (shown.tensor(position) != nullptr)
             blocks.push_back(
                 {position, "+", tr("residual_page.each_token_stands", "the position of each token")});
-        const checkpoint::ModelStages& stages = *shown.block->stages;
+        const checkpoint::ModelStages& stages = shown.block->stages();
         const checkpoint::Stack stack = shown.block->place.stack;
         blocks.push_back(
             {resid_in, "=",
              stages.around(stack, graph::labels::embedding_mapped) != nullptr
                  ? tr("residual_page.sum_normed_mapped",
-                      "the normalized sum, mapped to {} numbers: input of layer 0", shown.block->config->D)
+                      "the normalized sum, mapped to {} numbers: input of layer 0", shown.block->config().D)
              : stages.around(stack, graph::labels::embedding_norm) != nullptr
                  ? tr("residual_page.sum_normed_enters_layer", "the normalized sum: input of layer 0")
                  : tr("residual_page.enters_layer_0", "input of layer 0")});

@@ -142,7 +142,7 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
     }
     if (is_table(cell.tensor) && cell.tensor != W_U) {
         const double scale =
-            cell.tensor == W_E ? shown.block->stages->embedding_scale(shown.block->place.stack) : 1.0;
+            cell.tensor == W_E ? shown.block->stages().embedding_scale(shown.block->place.stack) : 1.0;
         if (scale != 1.0)
             sheet.arithmetic(number(weight, 4) + " × " + number(scale, 4), number(weight * scale, 4));
         if (reads_row(shown, cell, made.at[1]))
@@ -159,7 +159,7 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
               number(from, 4));
     sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
     if (cell.tensor == W_router)
-        sheet.paragraph(shown.block->stages->route(shown.block->place).score == graph::Route::Score::sigmoid
+        sheet.paragraph(shown.block->stages().route(shown.block->place).score == graph::Route::Score::sigmoid
                             ? tr("weight_inspector.part_score_sigmoid",
                                  "a part of the expert’s score, which a sigmoid turns into its fraction.")
                             : tr("weight_inspector.part_experts_score",
@@ -172,8 +172,8 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
 
 /// How an expert's unit comes about from its gate and its in.
 void add_unit(Sheet& sheet, const checkpoint::ExpertAtToken& units, std::size_t k) {
-    const checkpoint::BlockTrace& block = *sheet.context.shown.block;
-    const graph::Gate how = block.stages->expert_gate(block.place);
+    const checkpoint::RunPart& block = *sheet.context.shown.block;
+    const graph::Gate how = block.stages().expert_gate(block.place);
     const auto gate = static_cast<double>(units.gate[k]), in = static_cast<double>(units.in[k]),
                act = static_cast<double>(units.act[k]);
     if (how.limit == 0) {
@@ -205,7 +205,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
     const auto add_input = [&](const auto& product_with, const CellAddress& read) {
         const auto from = static_cast<double>(shown.value(read)),
                    scale = static_cast<double>(units.input_scale);
-        if (!shown.block->stages->scales_expert_input(shown.block->place))
+        if (!shown.block->stages().scales_expert_input(shown.block->place))
             return product_with(address_text(shown, read), from);
         sheet.row(address_text(shown, read), number(from, 4));
         sheet.arithmetic(number(from, 4) + " × " +
@@ -225,7 +225,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
                   number(static_cast<double>(gate ? units.gate[k] : units.in[k]), 4));
         return add_unit(sheet, units, k);
     }
-    const bool scaled = shown.block->stages->scales_expert_input(shown.block->place);
+    const bool scaled = shown.block->stages().scales_expert_input(shown.block->place);
     const double share = scaled
                              ? 1.0
                              : static_cast<double>(shown.value({routing, {0, units.token, units.expert, 0}})),

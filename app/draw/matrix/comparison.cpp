@@ -30,7 +30,7 @@ void Comparison::drop() {
     reset();
 }
 
-void Comparison::set_baseline_block(const checkpoint::BlockTracePtr& block) {
+void Comparison::set_baseline_block(const checkpoint::RunPartPtr& block) {
     if (baseline_.block == block)
         return;
     baseline_.block = block;
@@ -115,8 +115,8 @@ const Shown& Comparison::difference(StageGroup page) const {
             continue;
         }
         if (is_around(page)) {
-            auto block = std::make_shared<checkpoint::BlockTrace>(*difference_.block);
-            (*block)[id] = change->cells;
+            auto block = std::make_shared<checkpoint::RunPart>(*difference_.block);
+            block->given[id] = change->cells;
             difference_.block = std::move(block);
             continue;
         }

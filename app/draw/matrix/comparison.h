@@ -16,7 +16,7 @@ public:
     void mark(Shown baseline, std::string name);
     void drop();
     /// Sets the nodes around A's attention, for views that show those of B; null while they are not known.
-    void set_baseline_block(const checkpoint::BlockTracePtr& block);
+    void set_baseline_block(const checkpoint::RunPartPtr& block);
     /// Sets B, the batch entry and the current stage. Does nothing if they are unchanged. Otherwise discards
     /// the cached differences, which are large for many long heads.
     void follow(const Shown& now, std::int64_t batch, StageGroup page);
@@ -34,7 +34,7 @@ public:
     /// Null if A and B are not comparable or one of them lacks the tensor.
     const analysis::TensorDifference* of(TensorId id) const;
     /// B − A at an address; requires that of(cell.tensor) is not null. For logits and probabilities only one
-    /// row exists, see BlockTrace.
+    /// row exists, see RunPart.
     float change_at(const CellAddress& cell) const;
     /// Like B, except that the result tensors of the stage (not the factors) contain B − A. Requires
     /// comparable().

@@ -80,7 +80,7 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     out.try_it =
         tr("guide_texts_around.click_tallest_bar_how",
            "Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.");
-    if (shown.block->stages->is_stream(shown.block->place, id))
+    if (shown.block->stages().is_stream(shown.block->place, id))
         out.paragraphs.back() =
             tr("guide_texts_around.normed_rows_take", "The normalized rows replace the sum.");
     return out;
@@ -124,7 +124,7 @@ GuideText say_experts(const Shown& shown, std::int64_t i) {
            "with the largest numbers compute; each is a small MLP of its own."));
     const auto most = std::ranges::max_element(fractions);
     const std::string token = say_query(shown.problem(), i), times = number(static_cast<double>(*most), 2);
-    out.paragraphs.push_back(shown.block->stages->scales_expert_input(shown.block->place)
+    out.paragraphs.push_back(shown.block->stages().scales_expert_input(shown.block->place)
                                  ? tr("guide_texts_around.most_of_expert_input",
                                       "At {}, expert {} counts most: what it reads is multiplied by {}.",
                                       token, most - fractions.begin(), times)
@@ -170,7 +170,7 @@ GuideText say_delta(const Shown& shown, TensorId id, std::int64_t i) {
 }
 
 GuideText say_copies(const Shown& shown, TensorId id) {
-    const checkpoint::ModelConfig& config = *shown.block->config;
+    const checkpoint::ModelConfig& config = shown.block->config();
     GuideText out{.heading = tr("guide_texts_around.copies_heading", "{} copies of the residual stream",
                                 config.stream_copies)};
     switch (id) {

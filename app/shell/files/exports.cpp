@@ -61,7 +61,7 @@ void refuse_awaited(const ScreenSnapshot& screen) {
 
 /// Returns the layer that a script computes as a whole, for a step around attention.
 std::optional<checkpoint::AttentionPlace> whole_layer(const ScreenSnapshot& screen) {
-    const checkpoint::BlockTracePtr& block = screen.shown.block;
+    const checkpoint::RunPartPtr& block = screen.shown.block;
     return is_around(screen.view.group) && block != nullptr && block->place.layer >= 0
                ? std::optional(block->place)
                : std::nullopt;
@@ -222,7 +222,7 @@ void write_numbers(const ScreenSnapshot& screen, const std::string& path) {
     const TensorId id = stage_on_canvas(screen.view);
     if (is_around(screen.view.group)) {
         refuse_awaited(screen);
-        trace.slot(id) = (*screen.shown.block)[id];
+        trace.slot(id) = screen.shown.block->find(id);
         const checkpoint::AttentionPlace place = screen.shown.block->place;
         if (place.layer >= 0)
             notes["layer"] = std::to_string(place.layer);

@@ -65,8 +65,8 @@ FlowGuesses flow_guesses(const checkpoint::TextModel& model, const checkpoint::M
 FlowLayer flow_layer(const checkpoint::ModelRun& run, std::int64_t layer, Progress& progress) {
     FlowLayer out{.layer = layer, .weights = run.weights(layer)};
     progress.check();
-    const checkpoint::BlockTracePtr block = run.block(layer, progress);
-    const TensorPtr& mlp = (*block)[TensorId::mlp_out];
+    const checkpoint::RunPartPtr block = run.around(layer, progress);
+    const TensorPtr& mlp = block->find(TensorId::mlp_out);
     if (mlp == nullptr)
         return out;
     const std::int64_t T = mlp->shape()[1], D = mlp->shape()[2];

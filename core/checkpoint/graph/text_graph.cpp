@@ -1,5 +1,6 @@
 #include "core/checkpoint/graph/text_graph.h"
 
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/model/edited_table.h"
 
 #include <algorithm>
@@ -75,6 +76,11 @@ TextGraph::TextGraph(std::shared_ptr<const Model> model, const ModelInputs& inpu
                          [reader = reader_](const graph::Node& node) { return reader->read(node); })) {
     for (const auto& [name, numbers] : built_.inputs)
         inputs_[static_cast<std::size_t>(built_.graph.find(name))] = numbers;
+}
+
+std::optional<TensorId> TextGraph::weight_of(graph::NodeId parameter) const {
+    const auto found = built_.weights.find(built_.graph.node(parameter).name);
+    return found == built_.weights.end() ? std::nullopt : std::optional(found->second.weight);
 }
 
 const std::string& TextGraph::head_input() const {

@@ -5,6 +5,7 @@
 #include "core/run/run.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace headscope::checkpoint {
@@ -26,6 +27,8 @@ public:
     std::string name(AttentionPlace place, TensorId stage) const {
         return model_->stages().name(place, stage);
     }
+    /// The weight that a parameter is; nothing for other nodes.
+    std::optional<TensorId> weight_of(graph::NodeId parameter) const;
     /// The node that the product with the output table reads. The model has a head.
     const std::string& head_input() const;
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/progress.h"
-#include "core/checkpoint/run/block_trace.h"
+#include "core/checkpoint/run/run_part.h"
 
 #include <cstdint>
 #include <vector>
@@ -19,8 +19,8 @@ struct ExpertAtToken {
     std::vector<float> adds;     ///< by unit: |act| times the length of its row of W_out
 };
 
-/// block: a layer with experts. Throws Error(cancelled).
-ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std::int64_t token,
+/// part: a layer with experts. Throws Error(cancelled).
+ExpertAtToken expert_at_token(const RunPart& part, std::int64_t expert, std::int64_t token,
                               const Progress& cancel);
 
 } // namespace headscope::checkpoint

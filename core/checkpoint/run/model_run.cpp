@@ -79,11 +79,11 @@ TensorPtr ModelRun::logits_at(std::int64_t position, const Progress& cancel) con
     return state_->logits_at(position, cancel);
 }
 
-BlockTracePtr ModelRun::block(std::int64_t n, Progress& progress) const {
-    return state_->block(n, progress);
+RunPartPtr ModelRun::around(std::int64_t n, Progress& progress) const {
+    return state_->around(n, progress);
 }
 
-BlockTracePtr ModelRun::ends(Stack stack, std::int64_t position, Progress& progress) const {
+RunPartPtr ModelRun::ends(Stack stack, std::int64_t position, Progress& progress) const {
     return state_->ends(stack, position, progress);
 }
 

@@ -7,7 +7,7 @@
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/model/stacks.h"
-#include "core/checkpoint/run/block_trace.h"
+#include "core/checkpoint/run/run_part.h"
 #include "core/trace/attention_set.h"
 
 #include <cstdint>
@@ -91,11 +91,11 @@ public:
 
     /// What stands before the first layer of a stack and after the last one, with the logits of one position
     /// in [0, T), but of an encoder. Throws Error(cancelled).
-    BlockTracePtr ends(Stack stack, std::int64_t position, Progress& progress) const;
+    RunPartPtr ends(Stack stack, std::int64_t position, Progress& progress) const;
 
     /// The numbers around attention n with this run's edits, computed anew from what enters there. Throws
     /// likewise.
-    BlockTracePtr block(std::int64_t n, Progress& progress) const;
+    RunPartPtr around(std::int64_t n, Progress& progress) const;
     /// Throws likewise.
     StackLengths lengths(Stack stack, Progress& progress) const;
 

@@ -45,8 +45,8 @@ public:
     const TensorPtr& hidden(std::int64_t l) const;
     TensorPtr logits() const;
     TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
-    std::shared_ptr<BlockTrace> block(std::int64_t n, Progress& progress) const;
-    BlockTracePtr ends(Stack stack, std::int64_t position, Progress& progress) const;
+    RunPartPtr around(std::int64_t n, Progress& progress) const;
+    RunPartPtr ends(Stack stack, std::int64_t position, Progress& progress) const;
     StackLengths lengths(Stack stack, Progress& progress) const;
 
     const TextGraphPtr& text() const { return text_; }
@@ -97,7 +97,10 @@ private:
     }
     std::unique_ptr<const cpu::LongMap> map_of(const Problem& problem, std::int64_t h,
                                                Progress& progress) const;
-    std::shared_ptr<BlockTrace> begun(AttentionPlace place) const;
+    /// Runs the captures, what the nodes of the part behind node `first` are computed from, and reads their
+    /// parameters.
+    void take(RunPart& part, std::vector<graph::Part> captures, graph::NodeId first,
+              Progress& progress) const;
 
     TextGraphPtr text_;
     std::shared_ptr<Workshop> workshop_;

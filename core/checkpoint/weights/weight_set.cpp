@@ -27,6 +27,11 @@ TensorPtr with_rows(const TensorPtr& table, const TableRows& rows) {
     return out;
 }
 
+TensorPtr WeightSet::whole(TensorId id) const {
+    const auto changed = rows.find(id);
+    return changed == rows.end() ? (*this)[id] : with_rows((*this)[id], changed->second);
+}
+
 TensorPtr WeightSet::row(TensorId table, std::int64_t i) const {
     if (const auto edited = rows.find(table); edited != rows.end())
         if (const auto found = edited->second.find(i); found != edited->second.end())

@@ -30,6 +30,9 @@ struct WeightSet {
     std::map<TensorId, TableRows> rows = {};    ///< that edits put in place of those of the tensors
     const TensorPtr& operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
     TensorPtr& operator[](TensorId id) { return tensors[static_cast<std::size_t>(id)]; }
+    /// The tensor with its edits, which makes a copy where rows of it were changed; null where the model has
+    /// none.
+    TensorPtr whole(TensorId id) const;
     /// A row of a table, with its edits; null where the model has no such table.
     TensorPtr row(TensorId table, std::int64_t i) const;
 };

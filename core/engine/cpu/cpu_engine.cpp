@@ -2,7 +2,6 @@
 
 #include "core/engine/cpu/graph_backend.h"
 #include "core/engine/cpu/machine.h"
-#include "core/engine/problem_runs.h"
 
 #include <algorithm>
 #include <thread>
@@ -27,8 +26,7 @@ std::shared_ptr<CpuMachine> make_cpu_machine(int threads) {
 }
 
 CpuEngine::CpuEngine(std::shared_ptr<CpuMachine> machine)
-    : backend_(std::make_unique<CpuBackend>(std::move(machine))),
-      runs_(std::make_unique<engine::ProblemRuns>(*backend_)) {}
+    : BackendEngine(std::make_unique<CpuBackend>(std::move(machine))) {}
 
 CpuEngine::CpuEngine(int threads, const Kernels& kernels) : CpuEngine(make_machine(threads, kernels)) {}
 
@@ -37,24 +35,5 @@ void release_memory(CpuMachine& machine) {
 }
 
 CpuEngine::CpuEngine(int threads) : CpuEngine(threads, best_kernels()) {}
-
-CpuEngine::~CpuEngine() = default;
-
-Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
-    return engine::timed([&] {
-        validate(problem);
-        return runs_->run(problem, wanted, progress);
-    });
-}
-
-Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
-                       Progress& progress) {
-    if (problem.dims != before.dims || previous.device != name())
-        return run(problem, StageSet::all(), progress);
-    return engine::timed([&] {
-        validate(problem);
-        return runs_->rerun(problem, before, previous, progress);
-    });
-}
 
 } // namespace headscope::cpu

@@ -1,17 +1,12 @@
 #pragma once
 
-#include "core/engine/engine.h"
+#include "core/engine/backend_engine.h"
 
 #include <memory>
-
-namespace headscope::engine {
-class ProblemRuns;
-}
 
 namespace headscope::cpu {
 
 struct Kernels;
-class CpuBackend;
 
 /// Threads, scratch memory and the memory of results, shared by the engine and CpuDense.
 struct CpuMachine;
@@ -24,24 +19,13 @@ void release_memory(CpuMachine& machine);
 /// Multi-head attention with the vector instructions of the processor. Works on tiles of query rows, so that
 /// no tensor of size Tq x Tk is allocated unless a stage of that size is wanted. Results do not depend on the
 /// number of threads; the three sets of kernels differ by rounding.
-class CpuEngine : public engine::Engine {
+class CpuEngine final : public engine::BackendEngine {
 public:
     /// threads: the number that work at once; 0: one per core.
     explicit CpuEngine(int threads = 0);
     CpuEngine(int threads, const Kernels& kernels);
     /// Shares threads and memory with other users of that machine, one of which may run at a time.
     explicit CpuEngine(std::shared_ptr<CpuMachine> machine);
-    ~CpuEngine() override;
-
-    std::string name() const override { return "cpu"; }
-    using engine::Engine::run;
-    Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
-    Trace rerun(const Problem& problem, const Problem& before, const Trace& previous,
-                Progress& progress) override;
-
-private:
-    std::unique_ptr<CpuBackend> backend_;
-    std::unique_ptr<engine::ProblemRuns> runs_;
 };
 
 } // namespace headscope::cpu

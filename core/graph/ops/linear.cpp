@@ -75,12 +75,13 @@ public:
 
     double cell(const Call& call, const Index& at) const override {
         const std::int64_t in = d_in(call), out = out_column(call, at);
-        const double* x = call.in[0].numbers + call.in[0].shape.offset(with(at, call.axes.rank() - 1, 0));
-        const double* W = call.in[1].numbers + call.in[1].shape.offset(weight_cell(call, 0, out));
-        const std::int64_t step = call.as<Linear>().transposed ? 1 : call.axes_of(1).size(1);
+        const Operand &x = call.in[0], &W = call.in[1];
+        const std::int64_t row = x.shape.offset(with(at, call.axes.rank() - 1, 0)),
+                           column = W.shape.offset(weight_cell(call, 0, out)),
+                           step = call.as<Linear>().transposed ? 1 : call.axes_of(1).size(1);
         double sum = call.has(2) ? call.in[2].at({out}) : 0.0;
         for (std::int64_t c = 0; c < in; ++c)
-            sum += x[c] * W[c * step];
+            sum += x.number(row + c) * W.number(column + c * step);
         const double limit = call.as<Linear>().limit;
         return limit > 0 ? std::clamp(sum, -limit, limit) : sum;
     }

@@ -74,8 +74,9 @@ TEST_CASE("the stages of the second prompt less those of the first are shown lay
         prompts.act(GoTo{StageGroup::mlp_out, -1, layer});
         Progress progress;
         REQUIRE(change(TensorId::mlp_out) != nullptr);
-        check_difference(*change(TensorId::mlp_out)->cells, *(*a->block(layer, progress))[TensorId::mlp_out],
-                         *(*b->block(layer, progress))[TensorId::mlp_out]);
+        check_difference(*change(TensorId::mlp_out)->cells,
+                         *a->around(layer, progress)->find(TensorId::mlp_out),
+                         *b->around(layer, progress)->find(TensorId::mlp_out));
     }
     // After a return to the patches, the prompts are unchanged.
     prompts.act(ShowScreen{Screen::patching});

@@ -61,11 +61,12 @@ public:
     }
 
     double cell(const Call& call, const Index& at) const override {
-        const double* q = call.in[0].numbers + call.in[0].shape.offset({at[0], at[1], at[2], 0});
-        const double* k = call.in[1].numbers + call.in[1].shape.offset(key(call, at, 0));
+        const Operand &q = call.in[0], &k = call.in[1];
+        const std::int64_t query = q.shape.offset({at[0], at[1], at[2], 0}),
+                           key_row = k.shape.offset(key(call, at, 0));
         double sum = 0;
         for (std::int64_t c = 0; c < width(call); ++c)
-            sum += q[c] * k[c];
+            sum += q.number(query + c) * k.number(key_row + c);
         for (std::size_t term = 2; term < call.in.size(); ++term)
             sum += call.in[term].at(at);
         return sum;

@@ -66,11 +66,12 @@ public:
     }
 
     double cell(const Call& call, const Index& at) const override {
-        const double* x = call.in[0].numbers + call.in[0].shape.offset(vector_cell(call, at, 0));
-        const double* P = call.in[1].numbers + call.in[1].shape.offset(position_cell(call, at, 0));
+        const Operand &x = call.in[0], &P = call.in[1];
+        const std::int64_t vector = x.shape.offset(vector_cell(call, at, 0)),
+                           position = P.shape.offset(position_cell(call, at, 0));
         double sum = 0;
         for (std::int64_t c = 0; c < width(call); ++c)
-            sum += x[c] * P[c];
+            sum += x.number(vector + c) * P.number(position + c);
         return sum;
     }
 

@@ -118,14 +118,14 @@ TEST_CASE("what a patched run shows around attention is what it computed with", 
                                    {PatchKind::attention, TensorId::attn_out},
                                    {PatchKind::mlp, TensorId::mlp_out}}) {
         const checkpoint::ModelRunPtr run = patched(kind);
-        const checkpoint::BlockTracePtr now = run->block(1, progress), of_clean = clean->block(1, progress),
-                                        own = corrupted->block(1, progress);
-        CHECK(row_of(*(*now)[at], 2) == row_of(*(*of_clean)[at], 2));
-        CHECK(row_of(*(*now)[at], 2) != row_of(*(*own)[at], 2));
-        CHECK(row_of(*(*now)[at], 1) == row_of(*(*own)[at], 1));
+        const checkpoint::RunPartPtr now = run->around(1, progress), of_clean = clean->around(1, progress),
+                                     own = corrupted->around(1, progress);
+        CHECK(row_of(*now->find(at), 2) == row_of(*of_clean->find(at), 2));
+        CHECK(row_of(*now->find(at), 2) != row_of(*own->find(at), 2));
+        CHECK(row_of(*now->find(at), 1) == row_of(*own->find(at), 1));
         // The attention reads what was patched before it.
         const Problem problem = run->problem(1);
-        CHECK(row_of(*problem.x, 2) == row_of(*(*now)[TensorId::norm1], 2));
+        CHECK(row_of(*problem.x, 2) == row_of(*now->find(TensorId::norm1), 2));
         // The residual stream before the layer is unpatched: no earlier layer added the patch.
         CHECK(run->lengths(checkpoint::Stack::own, progress).layers[0] ==
               corrupted->lengths(checkpoint::Stack::own, progress).layers[0]);

@@ -27,8 +27,8 @@ ModelRunPtr delta_run(const ModelInputs& inputs) {
 }
 
 /// The numbers of row `i` of (1, T, width).
-std::vector<double> numbers_at(const BlockTrace& trace, TensorId id, std::int64_t i) {
-    const TensorPtr tensor = trace[id];
+std::vector<double> numbers_at(const RunPart& trace, TensorId id, std::int64_t i) {
+    const TensorPtr tensor = trace.find(id);
     REQUIRE(tensor != nullptr);
     const auto width = static_cast<std::size_t>(tensor->shape().back(0));
     const auto row = tensor->values().subspan(static_cast<std::size_t>(i) * width, width);
@@ -59,7 +59,7 @@ TEST_CASE("the read-out of a delta layer is what its queries find of its keys an
     const ModelRunPtr run = delta_run(first_text(qwen3_next));
     const DeltaLayers& sizes = *run->model().architecture().delta;
     Progress progress;
-    const BlockTracePtr trace = run->block(1, progress);
+    const RunPartPtr trace = run->around(1, progress);
     const auto dk = static_cast<std::size_t>(sizes.dk), dv = static_cast<std::size_t>(sizes.dv);
     for (std::size_t h = 0; h < static_cast<std::size_t>(sizes.H); ++h) {
         const std::size_t key = h / static_cast<std::size_t>(sizes.H / sizes.Hqk) * dk;

@@ -360,19 +360,19 @@ TEST_CASE("the parts of the block follow edits of norms and MLP, and end in the 
         const ModelRunPtr run = run_of(model, edits);
         Progress progress;
         const std::int64_t L = model->architecture().layers;
-        const BlockTracePtr first = run->block(0, progress), ends = run->ends(Stack::own, 2, progress);
+        const RunPartPtr first = run->around(0, progress), ends = run->ends(Stack::own, 2, progress);
         const bool after_sum = model->architecture().norms.after_sum;
-        CHECK(same_bits(*(*first)[after_sum ? TensorId::norm2 : TensorId::resid_out], *run->hidden(1)));
+        CHECK(same_bits(*first->find(after_sum ? TensorId::norm2 : TensorId::resid_out), *run->hidden(1)));
         if (model->architecture().final_norm)
-            CHECK(same_bits(*(*ends)[TensorId::final_norm], *run->hidden(L)));
+            CHECK(same_bits(*ends->find(TensorId::final_norm), *run->hidden(L)));
         for (const Moved& one : c.moved) {
             const TensorId id = one.weight;
-            const BlockTracePtr block = is_of_layer(id) ? run->block(one.n, progress) : ends;
+            const RunPartPtr block = is_of_layer(id) ? run->around(one.n, progress) : ends;
             INFO(one.name);
             if (is_table(one.weight)) {
                 const Index at = block->find(id)->shape().index(one.place);
                 CHECK(block->own_value(id, at) + moved_by == block->value(id, at));
-                CHECK(block->edited(id)->data()[one.place] == block->value(id, at));
+                CHECK(block->weights.whole(id)->data()[one.place] == block->value(id, at));
                 continue;
             }
             CHECK(block->find(one.weight) == edits.at(one.n).tensors.at(one.weight));
@@ -394,15 +394,15 @@ TEST_CASE("the ends of both stacks of an encoder-decoder follow edits, and end i
         for (const Stack stack : {Stack::encoder, Stack::own, Stack::cross}) {
             const bool of_encoder = stack == Stack::encoder;
             const Model& part = of_encoder ? *model->encoder() : *model;
-            const BlockTracePtr ends = run->ends(stack, 2, progress);
-            CHECK(ends->config.get() == &in_stack(model->config(), stack));
-            CHECK(same_bits(*(*ends)[TensorId::resid_in], *run->stream(of_encoder ? 0 : 2)));
-            CHECK(((*ends)[TensorId::final_norm] != nullptr) == part.architecture().final_norm);
-            CHECK(((*ends)[TensorId::logits] == nullptr) == of_encoder);
+            const RunPartPtr ends = run->ends(stack, 2, progress);
+            CHECK(&ends->config() == &in_stack(model->config(), stack));
+            CHECK(same_bits(*ends->find(TensorId::resid_in), *run->stream(of_encoder ? 0 : 2)));
+            CHECK((ends->find(TensorId::final_norm) != nullptr) == part.architecture().final_norm);
+            CHECK((ends->find(TensorId::logits) == nullptr) == of_encoder);
             if (!of_encoder) {
                 const TensorPtr all = run->logits();
                 const auto vocab = static_cast<std::size_t>(model->architecture().vocab);
-                CHECK(std::ranges::equal((*ends)[TensorId::logits]->values(),
+                CHECK(std::ranges::equal(ends->find(TensorId::logits)->values(),
                                          all->values().subspan(2 * vocab, vocab)));
             }
             for (const Moved& one : c.moved) {

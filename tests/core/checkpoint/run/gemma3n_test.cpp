@@ -161,8 +161,8 @@ TEST_CASE("generating with Gemma 3n has the numbers of a run of the whole text")
 TEST_CASE("gates of Gemma 3n's first layers are 0 below the cutoff of their row") {
     Progress progress;
     const ModelRunPtr run = ModelRun::compute(gemma3n_model(), gemma3n_text(), {}, nullptr, {}, progress);
-    const BlockTracePtr block = run->block(0, progress);
-    const TensorPtr &gate = (*block)[TensorId::mlp_gate], &sparse = (*block)[TensorId::mlp_sparse];
+    const RunPartPtr block = run->around(0, progress);
+    const TensorPtr &gate = block->find(TensorId::mlp_gate), &sparse = block->find(TensorId::mlp_sparse);
     REQUIRE(sparse != nullptr);
     const double z = 0.8416212335729143; // of 0.8, from a table of the normal distribution
     const std::int64_t width = gate->shape()[2];
@@ -177,19 +177,19 @@ TEST_CASE("gates of Gemma 3n's first layers are 0 below the cutoff of their row"
                   Approx(std::max(0.0, gemma3n_number(gate, i, c) - mean - z * std::sqrt(squares)))
                       .margin(1e-6));
     }
-    CHECK((*run->block(2, progress))[TensorId::mlp_sparse] == nullptr);
+    CHECK(run->around(2, progress)->find(TensorId::mlp_sparse) == nullptr);
     // The activation reads what is left.
     const double x = gemma3n_number(sparse, 3, 5),
                  gelu = 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    CHECK(gemma3n_number((*block)[TensorId::mlp_act], 3, 5) ==
-          Approx(gelu * gemma3n_number((*block)[TensorId::mlp_pre], 3, 5)).margin(1e-6));
+    CHECK(gemma3n_number(block->find(TensorId::mlp_act), 3, 5) ==
+          Approx(gelu * gemma3n_number(block->find(TensorId::mlp_pre), 3, 5)).margin(1e-6));
 }
 
 TEST_CASE("the stages of a layer of Gemma 3n are what they are said to be made of") {
     using enum TensorId;
     Progress progress;
     const ModelRunPtr run = ModelRun::compute(gemma3n_model(), gemma3n_text(), {}, nullptr, {}, progress);
-    const BlockTracePtr block = run->block(1, progress);
+    const RunPartPtr block = run->around(1, progress);
     const ModelStages& stages = run->model().stages();
     const AttentionPlace place{Stack::own, 1};
     CHECK(stages.in_layer(place) == std::vector{resid_in, predicted, norm1, laurel_out, attn_raw, attn_out,
@@ -206,7 +206,7 @@ TEST_CASE("the stages of a layer of Gemma 3n are what they are said to be made o
     CHECK(stages.sources({Stack::own, -1}, final_norm) == std::vector{merged});
     for (std::int64_t i = 0; i < 12; ++i)
         for (std::int64_t c = 0; c < 16; ++c) {
-            const auto number = [&](TensorId id) { return gemma3n_number((*block)[id], i, c); };
+            const auto number = [&](TensorId id) { return gemma3n_number(block->find(id), i, c); };
             CHECK(number(resid_mid) ==
                   Approx((number(predicted) + number(attn_out) + number(laurel_out)) / std::sqrt(2.0))
                       .margin(1e-5));

@@ -99,14 +99,14 @@ TEST_CASE("the norms of Llama 4 have no weights that could be edited") {
 TEST_CASE("an expert of Llama 4 reads the token's vector times its fraction, used or not") {
     Progress progress;
     const ModelRunPtr run = ModelRun::compute(llama4_model(), llama4_text(), {}, nullptr, {}, progress);
-    const BlockTracePtr block = run->block(1, progress);
+    const RunPartPtr block = run->around(1, progress);
     REQUIRE(block != nullptr);
-    const Tensor &routing = *(*block)[TensorId::routing], &W = *block->weights[TensorId::W_router];
+    const Tensor &routing = *block->find(TensorId::routing), &W = *block->weights[TensorId::W_router];
     for (const std::int64_t token : {0, 7, 16}) {
         int used = 0;
         for (std::int64_t e = 0; e < 3; ++e) {
             const ExpertAtToken units = expert_at_token(*block, e, token, progress);
-            const Tensor& read = *(*block)[units.reads];
+            const Tensor& read = *block->find(units.reads);
             double score = 0;
             for (std::int64_t c = 0; c < 24; ++c)
                 score += static_cast<double>(read.at(0, token, c)) * static_cast<double>(W.at(c, e));

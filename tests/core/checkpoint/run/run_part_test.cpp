@@ -1,6 +1,7 @@
 #include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/run/model_run.h"
 #include "core/format/safetensors.h"
+#include "core/graph/operation.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
 #include "tests/support.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace headscope;
 using namespace headscope::checkpoint;
@@ -90,13 +92,13 @@ TEST_CASE("an attention of a run has the numbers of run_model around it, bit for
         for (const BlockRun& block : expected.blocks) {
             INFO(stack_name(architecture, block.place.stack)
                  << " layer " << block.place.layer << " " << tensor_info(block.id).name);
-            const BlockTracePtr got = block.place.layer < 0
-                                          ? run->ends(block.place.stack, position, progress)
-                                          : run->block(attention_number(architecture, block.place), progress);
+            const RunPartPtr got = block.place.layer < 0
+                                       ? run->ends(block.place.stack, position, progress)
+                                       : run->around(attention_number(architecture, block.place), progress);
             CHECK(got->place == block.place);
-            REQUIRE((*got)[block.id] != nullptr);
+            REQUIRE(got->find(block.id) != nullptr);
             if (block.id != TensorId::probabilities) {
-                CHECK(same_bits(*(*got)[block.id], *block.tensor));
+                CHECK(same_bits(*got->find(block.id), *block.tensor));
                 continue;
             }
             // One row is multiplied otherwise than many, and the sum ends in other bits.
@@ -125,11 +127,11 @@ TEST_CASE(
             const AttentionPlace place = attention_place(architecture, n);
             INFO(name << ", " << attention_words(architecture, place));
             const Architecture& sizes = in_stack(architecture, place.stack);
-            const BlockTracePtr block = run->block(n, progress);
-            CHECK(same_bits(*(*block)[TensorId::resid_in], *run->stream(n)));
+            const RunPartPtr block = run->around(n, progress);
+            CHECK(same_bits(*block->find(TensorId::resid_in), *run->stream(n)));
             const bool last = place.layer + 1 == sizes.layers,
                        mid = architecture.encoder != nullptr && place.stack == Stack::own;
-            const Tensor& leaves = *(*block)[model->stages().in_layer(place).back()];
+            const Tensor& leaves = *block->find(model->stages().in_layer(place).back());
             if (!last || mid)
                 CHECK(same_bits(leaves, *run->stream(n + 1)));
             if (mid || (last && sizes.final_norm))
@@ -184,7 +186,7 @@ TEST_CASE("every stage around attention follows from its sources") {
         const Architecture& architecture = in_stack(model->architecture(), place.stack);
         Progress progress;
         const ModelRunPtr run = case_run(model, first_text(name));
-        const BlockTracePtr block = run->block(n, progress);
+        const RunPartPtr block = run->around(n, progress);
         const std::int64_t row = block->T() - 1;
         const auto close = [](float got, double want) {
             CHECK(static_cast<double>(got) == Approx(want).margin(2e-5 * std::max(1.0, std::abs(want))));
@@ -195,14 +197,14 @@ TEST_CASE("every stage around attention follows from its sources") {
                 continue; // from nodes that are not stages; the graph in double precision covers them
             INFO(name << ", " << attention_words(model->architecture(), place) << " "
                       << tensor_info(id).name);
-            const Tensor& got = *(*block)[id];
+            const Tensor& got = *block->find(id);
             const std::vector<TensorId> from = stages.sources(place, id);
             const std::int64_t column = got.shape().back(0) / 3;
             if (from.empty()) {
                 CHECK(id == TensorId::resid_in);
                 CHECK(same_bits(got, *run->stream(n)));
             } else if (const auto norm = stages.norm(place, id)) {
-                const Tensor& x = *(*block)[from.front()];
+                const Tensor& x = *block->find(from.front());
                 const TensorPtr bias = norm->bias ? block->weights[*norm->bias] : nullptr;
                 double mean = 0, square = 0;
                 const auto D = static_cast<double>(architecture.D);
@@ -217,14 +219,12 @@ TEST_CASE("every stage around attention follows from its sources") {
                           (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[column])));
             } else if (stages.is_sum_of_experts(place, id)) {
                 // Each expert has numbers of its own.
-                CHECK(((*block)[TensorId::mlp_act] == nullptr) == (architecture.d_shared == 0));
+                CHECK((block->find(TensorId::mlp_act) == nullptr) == (architecture.d_shared == 0));
             } else if (const auto scale = stages.branch_scale(place, id)) {
                 close(at(got, row, column),
-                      *scale * static_cast<double>(at(*(*block)[from.front()], row, column)));
+                      *scale * static_cast<double>(at(*block->find(from.front()), row, column)));
             } else if (id == TensorId::mlp_act) {
-                const double up =
-                    from.size() > 1 ? static_cast<double>(at(*(*block)[from[1]], row, column)) : 1.0;
-                close(at(got, row, column), static_cast<double>(at(*block->activated, row, column)) * up);
+                close(at(got, row, column), block->explain(block->node(id), {0, row, column}).total);
             } else if (id == TensorId::mlp_pre || id == TensorId::mlp_gate ||
                        from.front() == TensorId::mlp_act) {
                 const TensorId weight = id == TensorId::mlp_pre    ? TensorId::W_in
@@ -234,35 +234,60 @@ TEST_CASE("every stage around attention follows from its sources") {
                                       : id == TensorId::mlp_gate ? TensorId::b_gate
                                                                  : TensorId::b_out;
                 const TensorPtr& b = block->weights[bias];
-                const bool has_fraction = id == TensorId::mlp_shared && block->shared_fraction != nullptr;
-                close(at(got, row, column) / (has_fraction ? block->shared_fraction->data()[row] : 1.0F),
-                      product(*(*block)[from.front()], row, *block->weights[weight], column) +
+                const graph::Node& made = block->graph().node(block->node(id));
+                const bool has_fraction = made.op == graph::Op::multiply;
+                close(at(got, row, column) /
+                          (has_fraction ? block->numbers(made.inputs[1].node)->data()[row] : 1.0F),
+                      product(*block->find(from.front()), row, *block->weights[weight], column) +
                           (b == nullptr ? 0.0 : static_cast<double>(b->data()[column])));
             } else {
                 double sum = 0;
                 for (const TensorId term : from)
-                    sum += static_cast<double>(at(*(*block)[term], row, column));
+                    sum += static_cast<double>(at(*block->find(term), row, column));
                 close(at(got, row, column), sum);
             }
         }
     }
 }
 
-TEST_CASE("the curve of an activation passes through the layer's own points") {
-    Progress progress;
-    const BlockTracePtr block =
-        case_run(case_model("gpt2_tiny"), first_text("gpt2_tiny"))->block(1, progress);
-    const Tensor &pre = *(*block)[TensorId::mlp_pre], &act = *(*block)[TensorId::mlp_act];
-    REQUIRE(block->curve.size() > 2);
-    for (std::int64_t i = 0; i < pre.count(); i += 7) {
-        const auto after = std::ranges::lower_bound(
-            block->curve, pre.data()[i], {}, [](const std::array<float, 2>& point) { return point[0]; });
-        REQUIRE(after != block->curve.end());
-        REQUIRE(after != block->curve.begin());
-        const auto [x0, y0] = *(after - 1);
-        const auto [x1, y1] = *after;
-        const float straight = std::lerp(y0, y1, (pre.data()[i] - x0) / (x1 - x0));
-        CHECK(act.data()[i] == Approx(straight).margin(1e-3));
+// The inspector writes this arithmetic.
+TEST_CASE("operations explain the numbers of every stage around attention, and of the nodes between stages") {
+    for (const auto& [name, n] : last_attentions()) {
+        const ModelPtr model = case_model(name);
+        const AttentionPlace place = attention_place(model->architecture(), n);
+        Progress progress;
+        const RunPartPtr part = case_run(model, first_text(name))->around(n, progress);
+        const graph::Graph& graph = part->graph();
+        std::set<graph::NodeId> nodes;
+        const auto add = [&](const auto& self, graph::NodeId id) -> void {
+            if (part->numbers(id) == nullptr || graph::is_leaf(graph.node(id).op) ||
+                !nodes.insert(id).second || id <= part->node(TensorId::resid_in))
+                return;
+            if (id != part->node(TensorId::output))
+                for (const graph::Reading& input : graph.node(id).inputs)
+                    self(self, input.node);
+        };
+        for (const TensorId id : model->stages().in_layer(place))
+            add(add, part->node(id));
+        std::size_t explained = 0;
+        for (const graph::NodeId id : nodes) {
+            const graph::Node& node = graph.node(id);
+            INFO(name << " " << node.name);
+            if (!part->can_explain(id)) {
+                const bool is_of_attention = id == part->node(TensorId::output);
+                CHECK((is_of_attention || node.op == graph::Op::expert_sum ||
+                       id <= part->node(TensorId::resid_in)));
+                continue;
+            }
+            ++explained;
+            const Tensor& numbers = *part->numbers(id);
+            for (std::int64_t at = 0; at < numbers.count(); at += 1 + numbers.count() / 7) {
+                const auto want = static_cast<double>(numbers.data()[at]);
+                CHECK(part->explain(id, numbers.shape().index(at)).total ==
+                      Approx(want).margin(5e-5 * std::max(1.0, std::abs(want))));
+            }
+        }
+        CHECK(explained > 0);
     }
 }
 
@@ -276,17 +301,18 @@ TEST_CASE("lengths tell how far each layer moves the residual stream") {
             const StackLengths lengths = run->lengths(stack, progress);
             const Architecture& sizes = in_stack(architecture, stack);
             REQUIRE(std::ssize(lengths.layers) == sizes.layers);
-            CHECK(lengths.begin == row_lengths(*(*run->ends(stack, 0, progress))[TensorId::resid_in]));
+            CHECK(lengths.begin == row_lengths(*run->ends(stack, 0, progress)->find(TensorId::resid_in)));
             for (std::int64_t l = 0; l < sizes.layers; ++l) {
                 INFO(name << ", " << attention_words(architecture, {stack, l}));
-                const BlockTracePtr block = run->block(attention_number(architecture, {stack, l}), progress);
+                const RunPartPtr block = run->around(attention_number(architecture, {stack, l}), progress);
                 const TensorId leaves = model->stages().in_layer({stack, l}).back();
                 for (std::int64_t row = 0; row < block->T(); ++row) {
                     double square = 0;
                     for (std::int64_t d = 0; d < sizes.D; ++d)
-                        square += std::pow(static_cast<double>(at(*(*block)[leaves], row, d)) -
-                                               static_cast<double>(at(*(*block)[TensorId::resid_in], row, d)),
-                                           2);
+                        square +=
+                            std::pow(static_cast<double>(at(*block->find(leaves), row, d)) -
+                                         static_cast<double>(at(*block->find(TensorId::resid_in), row, d)),
+                                     2);
                     CHECK(lengths.layers[static_cast<std::size_t>(l)][static_cast<std::size_t>(row)] ==
                           Approx(std::sqrt(square)).epsilon(1e-5));
                 }
@@ -320,15 +346,15 @@ TEST_CASE(
                 continue;
             }
             const ModelRunPtr run = case_run(model, inputs, edits);
-            const BlockTracePtr was = plain->block(n, progress), is = run->block(n, progress);
+            const RunPartPtr was = plain->around(n, progress), is = run->around(n, progress);
             CHECK(is->is_set(TensorId::mlp_act, {0, token, unit, 0}));
             CHECK(is->value(TensorId::mlp_act, {0, token, unit, 0}) == 1.5F);
             const double more = 1.5 - static_cast<double>(was->value(TensorId::mlp_act, {0, token, unit, 0}));
             const Tensor& W = *is->weights[TensorId::W_out];
             for (std::int64_t row = 0; row < is->T(); ++row)
                 for (std::int64_t d = 0; d < architecture.D; ++d)
-                    CHECK(at(*(*is)[TensorId::mlp_out], row, d) ==
-                          Approx(static_cast<double>(at(*(*was)[TensorId::mlp_out], row, d)) +
+                    CHECK(at(*is->find(TensorId::mlp_out), row, d) ==
+                          Approx(static_cast<double>(at(*was->find(TensorId::mlp_out), row, d)) +
                                  (row == token ? more * static_cast<double>(at(W, unit, d)) : 0.0))
                               .margin(1e-5));
             CHECK_FALSE(same_bits(*run->logits(), *plain->logits()));
