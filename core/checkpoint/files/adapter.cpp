@@ -148,7 +148,7 @@ std::pair<std::string, AdapterPart> parse_name(std::string name, const std::stri
     const std::string full = name;
     for (const std::string_view inner : {".modules_to_save.default.", ".modules_to_save.", ".base_layer."})
         if (const auto at = name.find(inner); at != std::string::npos)
-            name.replace(at, inner.size(), ".");
+            name.erase(at, inner.size() - 1); // the last dot stays
     if (name.find(".original_module.") != std::string::npos)
         return {name, AdapterPart::none};
     constexpr std::array<std::pair<std::string_view, AdapterPart>, 8> endings{
