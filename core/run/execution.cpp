@@ -141,15 +141,18 @@ void Execution::find_dirty() {
             const auto index = static_cast<std::size_t>(node.id);
             const bool is_given = (index < mine.by_node.size() && mine.by_node[index] != nullptr) ||
                                   graph_.node(node.id).op == graph::Op::constant;
-            const bool apart = has_rows_apart(node);
-            if (is_given || node.kept || (node.intervened && !apart)) {
+            const bool apart = has_rows_apart(node), changed = node.intervened && !apart;
+            const bool same_source = !is_given && !changed && before != nullptr &&
+                                     previous_id(node.id) >= 0 && before->source == mine.source &&
+                                     known(node.id) == nullptr;
+            if (is_given || node.kept || changed) {
                 set_leaf(node);
-                value.dirty = before == nullptr ? node.all : changed_heads(node, value.holder());
-                if (node.kept || (node.intervened && !apart))
+                value.dirty = before == nullptr ? node.all
+                              : same_source     ? 0
+                                                : changed_heads(node, value.holder());
+                if (node.kept || changed)
                     run_->tensors_[index] = value.holder();
             } else {
-                const bool same_source = before != nullptr && previous_id(node.id) >= 0 &&
-                                         before->source == mine.source && known(node.id) == nullptr;
                 value.dirty = same_source ? 0 : node.all;
             }
             // Rows that are apart are in no tensor that could be compared.

@@ -53,9 +53,12 @@ HeadSet heads_of(const HeadAxis& axis, const Box& box) {
     if (axis.axis < 0)
         return 1;
     const auto at = static_cast<std::size_t>(axis.axis);
+    if (box.count[at] == 0)
+        return 0;
+    const std::int64_t last = (box.first[at] + box.count[at] - 1) / axis.width;
     HeadSet heads = 0;
-    for (std::int64_t cell = box.first[at]; cell < box.first[at] + box.count[at]; ++cell)
-        heads |= head_bit(cell / axis.width, axis.heads);
+    for (std::int64_t h = box.first[at] / axis.width; h <= last; ++h)
+        heads |= head_bit(h, axis.heads);
     return heads;
 }
 

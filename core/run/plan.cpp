@@ -303,15 +303,36 @@ void Plan::find_tables() {
                 nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])].rows_apart = false;
 }
 
+namespace {
+
+/// Returns true if the heads of both nodes depend on those of their inputs in the same way.
+bool have_same_spreads(const graph::Graph& graph, const graph::Node& a, const graph::Node& b) {
+    return a.op == b.op && a.axes == b.axes && a.attributes == b.attributes &&
+           std::ranges::equal(a.inputs, b.inputs, [&](const graph::Reading& x, const graph::Reading& y) {
+               return graph.node(x.node).axes == graph.node(y.node).axes;
+           });
+}
+
+} // namespace
+
+/// Layers have the same nodes: those of one are worked out, and the others copy them.
 const std::vector<std::vector<Plan::Input>>& Plan::inputs() const {
     std::call_once(inputs_made_, [this] {
         inputs_.resize(nodes_.size());
+        std::vector<std::size_t> first; // of their kind
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
             if (nodes_[n].leaf)
                 continue;
-            const std::vector<graph::Reading>& readings = graph_.node(nodes_[n].id).inputs;
-            for (std::size_t input = 0; input < readings.size(); ++input)
-                inputs_[n].push_back({readings[input].node, Spread(graph_, nodes_[n].id, input)});
+            const graph::Node& node = graph_.node(nodes_[n].id);
+            const auto like = std::ranges::find_if(first, [&](std::size_t other) {
+                return have_same_spreads(graph_, graph_.node(nodes_[other].id), node);
+            });
+            for (std::size_t input = 0; input < node.inputs.size(); ++input)
+                inputs_[n].push_back({node.inputs[input].node, like == first.end()
+                                                                   ? Spread(graph_, nodes_[n].id, input)
+                                                                   : inputs_[*like][input].spread});
+            if (like == first.end())
+                first.push_back(n);
         }
     });
     return inputs_;

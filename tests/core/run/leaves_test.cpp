@@ -125,6 +125,23 @@ TEST_CASE("a node that is given is not computed, nor what only it depends on", "
     }
 }
 
+TEST_CASE("a captured parameter has its numbers, and nothing that reads it is computed again",
+          "[run][models]") {
+    Golden golden("gpt2_tiny");
+    const std::string W = "layers.0.W_O", stream = "layers.1.resid_in";
+    const run::RunPtr before = golden.run(golden.leaves, {.captures = {{stream}}});
+    const auto after = [&](const run::Leaves& leaves) {
+        return golden.run(leaves, {.captures = {{W}, {stream}}, .previous = before});
+    };
+    const run::RunPtr same = after(golden.leaves);
+    CHECK(same->tensor(golden.graph().find(stream)) == before->tensor(golden.graph().find(stream)));
+    CHECK(same_bits(*(*same)[W], *golden.leaves.read(golden.graph(), golden.graph().find(W))));
+    run::Leaves edited = golden.leaves;
+    edited.by_node[static_cast<std::size_t>(golden.graph().find(W))] =
+        std::make_shared<const Tensor>((*same)[W]->shape(), 0.25F);
+    CHECK_FALSE(same_bits(*(*after(edited))[stream], *(*before)[stream]));
+}
+
 TEST_CASE("captures that are taken come in order and are not kept", "[run][models]") {
     Golden golden("gpt2_tiny");
     const std::vector<graph::Part> captures{{"layers.0.weights"}, {"layers.1.weights"}, {"logits"}};
