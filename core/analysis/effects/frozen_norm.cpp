@@ -24,6 +24,17 @@ FrozenNorm::FrozenNorm(std::span<const float> x, const checkpoint::NormOfRows& n
     scale_ = 1.0 / std::sqrt(numbers.square().mean() + norm.eps);
 }
 
+FrozenNorm FrozenNorm::of(const graph::Node& node, std::span<const float> x, TensorPtr weight) {
+    if (node.op == graph::Op::scale)
+        return FrozenNorm(std::get<graph::Scale>(node.attributes).factor);
+    return {x,
+            {.centered = node.op == graph::Op::layer_norm,
+             .eps = std::get<graph::Norm>(node.attributes).eps,
+             .weight = {},
+             .bias = {}},
+            std::move(weight)};
+}
+
 void FrozenNorm::apply(Tensor& rows) const {
     auto all = matrix_of(rows);
     if (centered_)

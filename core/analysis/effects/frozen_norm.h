@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/checkpoint/graph/model_stages.h"
+#include "core/graph/node.h"
 #include "core/tensor/tensor.h"
 
 #include <span>
@@ -14,8 +15,9 @@ public:
     /// x: the D numbers that the norm read. weight: (D), or null for ones.
     FrozenNorm(std::span<const float> x, const checkpoint::NormOfRows& norm, TensorPtr weight);
 
-    /// Not a norm: c becomes c * factor.
-    static FrozenNorm scaled(double factor) { return FrozenNorm(factor); }
+    /// The same for a norm of a graph, or a constant factor instead of one: c becomes c * factor, and x and
+    /// weight are not read.
+    static FrozenNorm of(const graph::Node& node, std::span<const float> x, TensorPtr weight);
 
     /// rows: (n, D), in place.
     void apply(Tensor& rows) const;

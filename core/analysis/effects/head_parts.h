@@ -1,28 +1,46 @@
 #pragma once
 
-#include "core/attention/problem.h"
+#include "core/graph/graph.h"
+#include "core/graph/part.h"
+#include "core/run/run.h"
+#include "core/tensor/tensor.h"
 
-#include <span>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace headscope::analysis {
 
-// What single heads of an attention make of its weights, (1, H, Tq, Tk), and values, (1, Tk, Hkv dv). The
-// problem gives W_O, head gains and sizes.
+/// The numbers of a run that heads of an attention mix at n queries. `heads` is H, or 1 for a single one.
+struct MixedValues {
+    TensorPtr weights; ///< (1, heads, n, Tk)
+    TensorPtr values;  ///< (1, key/value heads, Tk, dv): the numbers that the weights multiply
+    TensorPtr gates;   ///< (1, heads, n, dv); null: the heads have none
+    TensorPtr W_O;     ///< (heads dv, D)
+    TensorPtr gains;   ///< (heads)
+};
 
-/// (count, H dv): sigmoid(x W_G + b_G) for queries from `first` on, which multiplies the head outputs. Null
-/// if the problem has no such gate.
-TensorPtr head_gates(const Problem& problem, std::int64_t first, std::int64_t count);
+/// The parts of a graph that hold them, to capture in a run.
+class MixedParts {
+public:
+    /// contributions: the node with that name in an attention. The graph must outlive this object. head: its
+    /// number; nothing: all heads. Throws Error(internal) if the head outputs are not sums of values.
+    MixedParts(const graph::Graph& graph, const graph::Node& contributions, graph::Range queries,
+               std::optional<std::int64_t> head);
 
-/// Computes the head's term of the residual stream at one query: gain (gate * A[i,:] V) W_O, to D numbers.
-/// `weights`: of that query alone. `gates`: its row, (1, H dv), or null. Null values: they are made of the
-/// mixture that the head reads of `read`, (1, Tk, Dkv), so that no value of the whole text is computed; not
-/// for values that are cut to a limit.
-void write_of_head(const Problem& problem, const Tensor& weights, const Tensor* values, const Tensor& read,
-                   const Tensor* gates, std::int64_t head, std::span<float> to);
+    void add_to(std::vector<graph::Part>& captures) const;
+    /// run: has captured them.
+    MixedValues of(const run::Run& run) const;
 
-/// (n, Tk): the same for all n queries of `weights`, each along its own direction, (n, D), by source token:
-/// gain A[i,j] (gate * v_j) W_O . d_i. `gates`: (n, H dv), or null.
-Tensor parts_by_source(const Problem& problem, const Tensor& weights, const Tensor& values,
-                       const Tensor* gates, std::int64_t head, const Tensor& directions);
+private:
+    graph::Part weights_, values_, W_O_, gains_;
+    const graph::Node* gate_ = nullptr; ///< null: the head outputs have none
+    graph::Part open_;                  ///< the numbers that the gate's function reads
+};
+
+/// The contribution of a head along a direction d_i for each query i, (n, D), split by source token, (n, Tk):
+/// head gain times A[i,j] (gate * v_j) W_O . d_i. head: its index in `mixed`.
+Tensor parts_by_source(const MixedValues& mixed, std::int64_t head, const Tensor& directions);
 
 } // namespace headscope::analysis

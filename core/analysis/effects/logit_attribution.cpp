@@ -36,8 +36,7 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
     const checkpoint::ModelConfig& a = model.config();
     require_one_stream(model);
     checkpoint::require_finite_logits(run.logits_at(question.position, cancel)->values(), question.position);
-    cpu::CpuDense cpu;
-    const StreamWriters stream(run, question.position, attention_count(a), question.sources, cpu, cancel);
+    const StreamWriters stream(run, question.position, attention_count(a), question.sources, cancel);
     const TableReading table = table_reading(model, run.edits(), question);
     const Tensor left(Shape{1, 1, a.D}, stream.stream());
     LogitDirections directions(run);

@@ -1,14 +1,10 @@
 #pragma once
 
-#include "core/attention/problem.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/run/model_run.h"
-#include "core/engine/cpu/dense.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -56,18 +52,6 @@ inline void require_number(std::int64_t number, std::int64_t count, Numbered wha
         fail_input(tr("rows.no_attention_attentions_numbered",
                       "there is no attention {}; attentions are numbered 0 to {}", number, count - 1));
     }
-}
-
-/// (1, Tk, Hkv dv): the values of an attention that reads `read`, (1, Tk, Dkv), within its limit. Throws
-/// Error(cancelled).
-inline TensorPtr values_of(const Problem& problem, const Tensor& read, cpu::CpuDense& cpu,
-                           const Progress& cancel) {
-    const std::shared_ptr<Tensor> values =
-        cpu.multiply(read, *problem.weights.W_V, problem.weights.b_V.get(), cancel);
-    if (const float limit = problem.qkv_limit; limit != 0.0F)
-        std::ranges::transform(values->values(), values->data(),
-                               [limit](float v) { return std::clamp(v, -limit, limit); });
-    return values;
 }
 
 } // namespace headscope::analysis

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -144,9 +143,9 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
     const bool has_norm = run.model().stages().has_norm_before(place);
     const Weights& w = problem.weights;
     const Dims& d = problem.dims;
-    const auto side = [&](const Side& of) {
-        cpu::CpuDense cpu;
-        const StreamWriters stream(run, of.position, question.attention, false, cpu, cancel);
+    const std::vector<StreamWriters> streams =
+        StreamWriters::at(run, {question.query, question.key}, question.attention, false, cancel);
+    const auto side = [&](const Side& of, const StreamWriters& stream) {
         std::vector<Writer> writers = stream.writers();
         writers.push_back({Kind::norm1_bias, place.stack, place.layer, -1});
         writers.push_back({.kind = Kind::projection_bias});
@@ -161,18 +160,16 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
         return WrittenSide{std::move(writers), projected(problem, of, stream, norm1,
                                                          has_norm ? weights[TensorId::norm1_bias] : nullptr)};
     };
-    // Both sides read the weights of all layers before, which takes most of the time: side by side.
-    std::future<WrittenSide> of_key =
-        std::async(std::launch::async, side,
-                   Side{w.W_K, w.b_K, w.k_norm, w.k_norm_all, d.kv_head(question.head), question.key});
-    const WrittenSide of_query = side({w.W_Q, w.b_Q, w.q_norm, w.q_norm_all, question.head, question.query});
-    const WrittenSide written_at_key = of_key.get();
-    DoubleRows q = of_query.rows;
+    const WrittenSide at_query =
+        side({w.W_Q, w.b_Q, w.q_norm, w.q_norm_all, question.head, question.query}, streams[0]);
+    const WrittenSide at_key =
+        side({w.W_K, w.b_K, w.k_norm, w.k_norm_all, d.kv_head(question.head), question.key}, streams[1]);
+    DoubleRows q = at_query.rows;
     if (problem.query_scale != nullptr)
         q *= static_cast<double>(problem.query_scale->values()[static_cast<std::size_t>(question.query)]);
-    const DoubleRows& k = written_at_key.rows;
+    const DoubleRows& k = at_key.rows;
     ScoreTerms out;
-    out.writers = of_query.writers;
+    out.writers = at_query.writers;
     out.scale = 1.0 / (std::sqrt(static_cast<double>(d.dk)) * static_cast<double>(problem.temperature));
     const DoubleRows left = problem.rotary ? turned(q, *problem.rotary, question.query) : q,
                      right = problem.rotary ? turned(k, *problem.rotary, question.key) : k;

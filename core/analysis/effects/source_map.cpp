@@ -5,13 +5,15 @@
 #include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/logit_direction.h"
 #include "core/analysis/effects/rows.h"
+#include "core/analysis/effects/stream_terms.h"
 #include "core/base/message.h"
 #include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/run/from_rows.h"
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace headscope::analysis {
@@ -20,59 +22,19 @@ namespace {
 
 using checkpoint::Stack;
 
-/// A norm that stands behind an attention, at every row.
-struct PassedNorm {
-    checkpoint::NormOfRows norm;
-    TensorPtr read; ///< (1, T, D)
-    TensorPtr weight;
-};
-
-/// The numbers of a run at all rows, from what the heads of an attention write to what leaves the last layer.
-class WayToTheEnd {
-public:
-    WayToTheEnd(const checkpoint::ModelRun& run, const Progress& cancel)
-        : run_(run), progress_(Progress::CancelledWith{cancel}),
-          runs_(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>()) {}
-
-    /// (1, T, D) of the last layer. `norms` gets those that a vector passes on the way from attention n, in
-    /// their order.
-    TensorPtr walk(std::int64_t n, std::vector<PassedNorm>& norms) {
-        const checkpoint::ModelConfig& a = run_.model().config();
-        const checkpoint::ModelStages& stages = run_.model().stages();
-        const auto add_norm = [&](std::int64_t m, TensorId id) {
-            const checkpoint::AttentionPlace place = attention_place(a, m);
-            if (const auto norm = stages.norm(place, id))
-                norms.push_back({*norm, numbers(node(m, stages.sources(place, id).front())),
-                                 norm->weight ? layer(m)[*norm->weight] : nullptr});
-        };
-        add_norm(n, TensorId::attn_out);
-        for (std::int64_t m = n; m < attention_count(a); ++m)
-            for (const TensorId id : {TensorId::norm1, TensorId::norm2})
-                if (stages.is_stream(attention_place(a, m), id))
-                    add_norm(m, id);
-        return numbers(checkpoint::last_stream_node(*run_.text()));
-    }
-
-    /// Attention n with the run's edits.
-    Problem edited(std::int64_t n) const {
-        return with_edits(run_.problem(n), checkpoint::edits_of(run_.edits(), n));
-    }
-
-private:
-    std::string node(std::int64_t n, TensorId stage) const {
-        return run_.text()->name(attention_place(run_.model().config(), n), stage);
-    }
-    TensorPtr numbers(const std::string& node) {
-        return (*runs_.run({{node}}, {}, run_.kept(), progress_))[node];
-    }
-    checkpoint::WeightSet layer(std::int64_t n) const {
-        return with_edits(run_.model().layer(n), checkpoint::edits_of(run_.edits(), n));
-    }
-
-    const checkpoint::ModelRun& run_;
-    Progress progress_;
-    checkpoint::GraphRuns runs_;
-};
+/// Lists the norms, and the factor, that a vector from an attention passes until the end of the last layer.
+std::vector<const graph::Node*> passed_from(const graph::Graph& graph, const std::string& added,
+                                            const std::string& end) {
+    const std::vector<StreamTerm> terms = terms_of_stream(graph, graph.find(end));
+    auto term = std::ranges::find(terms, graph.find(added), &StreamTerm::node);
+    std::vector<const graph::Node*> passed;
+    if (changes_branch(graph.node(term->node)))
+        passed.push_back(&graph.node(term->node));
+    for (; term != terms.end(); ++term)
+        if (is_norm_of_stream(graph.node(term->node)))
+            passed.push_back(&graph.node(term->node));
+    return passed;
+}
 
 } // namespace
 
@@ -90,30 +52,41 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     if (attention_place(a, attention).stack == Stack::encoder)
         fail_input(tr("source_map.heads_encoder_write_no",
                       "heads of an encoder do not write to the logits; choose a head of the decoder"));
-    cpu::CpuDense cpu;
-    WayToTheEnd way(run, cancel);
-    LogitDirections at_the_end(run);
-    std::vector<PassedNorm> norms;
-    const TensorPtr left = way.walk(attention, norms);
+    const checkpoint::AttentionPlace place = attention_place(a, attention);
+    checkpoint::GraphRuns runs(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>());
+    const graph::Graph& graph = runs.graph();
+    const std::string end = checkpoint::last_stream_node(*run.text());
+    const std::vector<const graph::Node*> passed =
+        passed_from(graph, runs.name(place, TensorId::attn_out), end);
+    const MixedParts mixed(graph, graph[runs.name(place, TensorId::contributions)], {}, head);
+    std::vector<graph::Part> captures{{end}};
+    mixed.add_to(captures);
+    for (const graph::Node* const node : passed)
+        for (const graph::Reading& input : node->inputs)
+            if (is_norm(*node))
+                captures.push_back({graph.node(input.node).name});
+    Progress progress{Progress::CancelledWith{cancel}};
+    const run::RunPtr numbers = runs.run(captures, {}, run.kept(), progress);
+
+    const Tensor& left = *(*numbers)[end];
     const TableReading table = table_reading(run.model(), run.edits(), question);
-    const std::int64_t T = left->shape()[1];
-    const double scale =
-        run.model().stages().branch_scale(attention_place(a, attention), TensorId::attn_out).value_or(1.0);
+    LogitDirections at_the_end(run);
+    const std::int64_t T = left.shape()[1];
     Tensor directions(Shape{T, a.D});
     for (std::int64_t i = 0; i < T; ++i) {
         cancel.check();
-        Tensor direction = at_the_end.of(table, Tensor(Shape{1, 1, a.D}, row_of(*left, i)), cancel).direction;
-        for (auto norm = norms.rbegin(); norm != norms.rend(); ++norm)
-            FrozenNorm(row_of(*norm->read, i), norm->norm, norm->weight).turn_back(direction);
-        scale_by(direction, scale);
+        Tensor direction = at_the_end.of(table, Tensor(Shape{1, 1, a.D}, row_of(left, i)), cancel).direction;
+        for (auto node = passed.rbegin(); node != passed.rend(); ++node) {
+            const auto input = [&](std::size_t n) {
+                return n < (*node)->inputs.size() ? numbers->tensor((*node)->inputs[n].node) : nullptr;
+            };
+            const TensorPtr read = input(0);
+            FrozenNorm::of(**node, read == nullptr ? std::span<const float>() : row_of(*read, i), input(1))
+                .turn_back(direction);
+        }
         std::ranges::copy(direction.values(), directions.data() + i * a.D);
     }
-
-    const Problem problem = way.edited(attention);
-    const TensorPtr values =
-        values_of(problem, problem.has_source() ? *problem.x_kv : *problem.x, cpu, cancel);
-    const TensorPtr gates = head_gates(problem, 0, T);
-    return parts_by_source(problem, *run.weights(attention), *values, gates.get(), head, directions);
+    return parts_by_source(mixed.of(*numbers), 0, directions);
 }
 
 } // namespace headscope::analysis

@@ -1,16 +1,15 @@
 #include "core/analysis/effects/stream_writers.h"
 
 #include "core/analysis/effects/direct_projections.h"
-#include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/rows.h"
-#include "core/base/message.h"
+#include "core/analysis/effects/stream_terms.h"
 #include "core/checkpoint/graph/graph_runs.h"
-#include "core/checkpoint/graph/model_stages.h"
+#include "core/checkpoint/run/from_rows.h"
 #include "core/graph/labels.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
-#include <map>
+#include <memory>
 #include <utility>
 
 namespace headscope::analysis {
@@ -18,12 +17,39 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::Stack;
+using graph::Node;
+using graph::NodeId;
 using Kind = Writer::Kind;
 
-/// Returns true for stages of D numbers around the attention.
-bool is_vector_of_stream(TensorId stage) {
-    const Axis width = tensor_info(stage).axes[2];
-    return width == Axis::D || width == Axis::d_embed;
+Writer writer_in(const Node& node, Kind kind, std::int64_t head = -1) {
+    return {kind, static_cast<Stack>(node.location.stack), node.location.layer, head};
+}
+
+bool is_around_layers(const Node& node) {
+    return node.location.layer < 0;
+}
+
+bool is_mlp(const Node& node) {
+    return node.location.step == graph::Step::mlp_out;
+}
+
+/// The writer for a node that is added to the residual stream, other than the output of heads.
+Writer writer_of(const Node& node) {
+    if (is_around_layers(node))
+        return {.kind = node.local_name() == graph::labels::position.name ? Kind::position : Kind::embedding};
+    return writer_in(node, is_mlp(node) ? Kind::mlp : Kind::delta);
+}
+
+/// The writer for the bias of a norm that replaces the residual stream.
+Writer writer_of_bias(const Node& norm) {
+    if (is_around_layers(norm))
+        return {.kind = Kind::embedding_norm_bias};
+    return writer_in(norm, norm.location.step == graph::Step::norm1 ? Kind::norm1_bias : Kind::norm2_bias);
+}
+
+ConstRows rows_of(const Tensor& tensor) {
+    const std::int64_t width = tensor.shape().back(0);
+    return {tensor.data(), tensor.count() / width, width};
 }
 
 } // namespace
@@ -59,234 +85,185 @@ std::string Writer::name() const {
     return {};
 }
 
-/// Walks through the layers at one position, attention by attention.
-class StreamWriters::Recorder {
+/// The numbers of a run for the terms of its residual stream at some positions.
+class StreamWriters::Reading {
 public:
-    Recorder(StreamWriters& to, bool sources, cpu::CpuDense& cpu, const Progress& cancel)
-        : to_(to), sources_(sources), cpu_(cpu), cancel_(cancel), progress_(Progress::CancelledWith{cancel}),
-          runs_(to.run_.text(), to.run_.edits(), std::make_shared<checkpoint::Workshop>()) {}
-
-    TensorPtr embed() {
-        const checkpoint::ModelConfig& a = model().config();
-        const std::int64_t first = attention_number(a, {Stack::own, 0});
-        const auto stream =
-            std::make_shared<const Tensor>(Shape{1, 1, a.D}, row_of(*to_.run_.stream(first), to_.position_));
-        if (stages().around(Stack::own, graph::labels::embedding_mapped) !=
-            nullptr) { // tokens and positions are in it through one norm and one map
-            to_.add({{.kind = Kind::embedding}}, *stream);
-            return stream;
-        }
-        see({Stack::own, -1}, stages().before_layers(Stack::own));
-        const Tensor& words = seen_.at(TensorId::embedding);
-        to_.add({{.kind = Kind::embedding}}, words);
-        Tensor sum = copy_of(words);
-        if (const auto position = seen_.find(TensorId::position); position != seen_.end()) {
-            to_.add({{.kind = Kind::position}}, position->second);
-            std::ranges::transform(sum.values(), position->second.values(), sum.data(), std::plus<>());
-        }
-        if (stages().around(Stack::own, graph::labels::embedding_norm) != nullptr)
-            to_.pass_norm(sum, stages().norm_around(Stack::own, graph::labels::embedding_norm),
-                          model().weight(TensorId::embedding_norm_weight),
-                          model().weight(TensorId::embedding_norm_bias), {.kind = Kind::embedding_norm_bias});
-        return stream;
+    /// until, sources: see StreamWriters.
+    Reading(const checkpoint::ModelRun& run, const std::vector<std::int64_t>& positions, std::int64_t until,
+            bool sources, const Progress& cancel)
+        : runs_(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>()), kept_(run.kept()),
+          terms_(terms_of_stream(graph(), graph().find(end_of(run, until)))), sources_(sources) {
+        require_one_stream(run.model());
+        require_unpatched(run);
+        std::vector<graph::Part> captures;
+        for (const std::int64_t position : positions)
+            for (const StreamTerm& term : terms_)
+                capture(term, position, captures);
+        Progress progress{Progress::CancelledWith{cancel}};
+        numbers_ = runs_.run(captures, {}, kept_, progress);
     }
 
-    TensorPtr step(std::int64_t n) {
-        seen_.clear();
-        const checkpoint::ModelConfig& a = model().config();
-        const checkpoint::AttentionPlace place = attention_place(a, n);
-        if (!has_attention(a, place))
-            return delta_step(n, place);
-        const Problem whole = to_.run_.problem(n);
-        if (!stages().is_stream(place, TensorId::norm1) && n + 1 < attention_count(a))
-            return step_to(n, place, whole);
-        attend(place, with_edits(whole, checkpoint::edits_of(to_.run_.edits(), n)), whole);
-        see(place, stages().in_layer(place));
-        finish(n, place);
-        return left(place);
+    const graph::Graph& graph() const { return runs_.graph(); }
+    const std::vector<StreamTerm>& terms() const { return terms_; }
+
+    /// (1, T 1, width), or of heads (1, H, T 1, width): the row of a position.
+    TensorPtr row(NodeId id, std::int64_t position) const { return numbers_->part(part_of(id, position)); }
+    /// The numbers of an input of a node that is a leaf; null where it has no such input.
+    TensorPtr parameter(const Node& node, std::size_t input) const {
+        return input < node.inputs.size() ? numbers_->tensor(node.inputs[input].node) : nullptr;
+    }
+    /// Returns true for a state of the residual stream that the model's run has kept, or after the last term.
+    bool is_known(NodeId state) const {
+        return state >= 0 && (state == terms_.back().state || kept_->tensor(state) != nullptr);
+    }
+    /// Returns true for an MLP whose vector is the change of the residual stream less the other terms, so
+    /// that the MLP need not run.
+    bool is_difference(const StreamTerm& term) const {
+        return is_mlp(graph().node(term.node)) && is_known(term.state);
+    }
+    /// The contributions of the heads that a term is the sum of; null for other terms.
+    const Node* contributions(const Node& term) const {
+        if (is_around_layers(term) || is_mlp(term) || is_norm_of_stream(term))
+            return nullptr;
+        const auto found = graph().try_find(term.name.substr(0, term.prefix) +
+                                            std::string(graph::labels::contributions.name));
+        return found ? &graph().node(*found) : nullptr;
+    }
+    /// The output of a branch, before the norm or factor that may change it.
+    const Node& output(const Node& term) const {
+        return changes_branch(term) ? graph().node(term.inputs.front().node) : term;
+    }
+    /// The numbers that the heads mix, if sources were asked for.
+    std::optional<MixedValues> mixed(const Node& contributions, std::int64_t position) const {
+        return sources_ ? std::optional(mixed_parts(contributions, position).of(*numbers_)) : std::nullopt;
     }
 
 private:
-    const checkpoint::Model& model() const { return to_.run_.model(); }
-    const checkpoint::ModelStages& stages() const { return model().stages(); }
-    /// The residual stream that leaves a layer, as seen.
-    TensorPtr left(checkpoint::AttentionPlace place) const {
-        const Tensor& last = seen_.at(stages().in_layer(place).back());
-        return std::make_shared<const Tensor>(last.shape(), last.values());
+    static std::string end_of(const checkpoint::ModelRun& run, std::int64_t until) {
+        const checkpoint::ModelConfig& a = run.model().config();
+        return until < attention_count(a) ? run.text()->name(attention_place(a, until), TensorId::resid_in)
+                                          : checkpoint::last_stream_node(*run.text());
     }
-    /// Reads the rows of the position, (1, 1, width), of stages that the numbers of a step are made of.
-    void see(checkpoint::AttentionPlace place, const std::vector<TensorId>& stages) {
-        seen_.clear();
-        std::vector<std::pair<TensorId, graph::Part>> rows;
-        for (const TensorId id : stages)
-            if (is_vector_of_stream(id)) {
-                const std::string node = runs_.name(place, id);
-                rows.emplace_back(
-                    id, graph::Part{node, {{runs_.graph()[node].axes[1].name, {to_.position_, 1}}}});
-            }
-        std::vector<graph::Part> captures;
-        for (const auto& [id, row] : rows)
-            captures.push_back(row);
-        const run::RunPtr numbers = runs_.run(captures, {}, to_.run_.kept(), progress_);
-        for (const auto& [id, row] : rows)
-            seen_.insert_or_assign(id, copy_of(*numbers->part(row)));
+    graph::Part part_of(NodeId id, std::int64_t position) const {
+        const Node& node = graph().node(id);
+        return {node.name, {{node.axes.back(1).name, {position, 1}}}};
     }
-    const Tensor* seen(TensorId id) const {
-        const auto found = seen_.find(id);
-        return found == seen_.end() ? nullptr : &found->second;
+    MixedParts mixed_parts(const Node& contributions, std::int64_t position) const {
+        return {graph(), contributions, {position, 1}, {}};
     }
-
-    /// Steps through a layer with a delta layer in place of attention: one component of the stream.
-    TensorPtr delta_step(std::int64_t n, checkpoint::AttentionPlace place) {
-        const checkpoint::ModelConfig& a = model().config();
-        see(place, stages().in_layer(place));
-        const Tensor& branch = seen_.at(stages().attention_output(place));
-        heads_.reset();
-        written_.first = {Writer{.kind = Kind::delta, .stack = place.stack, .layer = place.layer}};
-        written_.second = Tensor(Shape{1, a.D}, branch.values());
-        finish(n, place);
-        return left(place);
-    }
-
-    /// The same where the next stream is known: what the MLP added is what the stream gained beside the
-    /// attention, so that the MLP need not run.
-    TensorPtr step_to(std::int64_t n, checkpoint::AttentionPlace place, const Problem& whole) {
-        const checkpoint::ModelConfig& a = model().config();
-        const TensorPtr output =
-            attend(place, with_edits(whole, checkpoint::edits_of(to_.run_.edits(), n)), whole);
-        Tensor added(Shape{1, a.D}, output->values());
-        seen_.insert_or_assign(stages().attention_output(place), copy_of(*output));
-        if (const auto branch = after_branch(place, weights_of(n)))
-            branch->apply(added);
-        const auto before = row_of(*to_.run_.stream(n), to_.position_),
-                   after = row_of(*to_.run_.stream(n + 1), to_.position_);
-        Tensor mlp(Shape{1, a.D}, after);
-        for (std::size_t d = 0; d < before.size(); ++d)
-            mlp.data()[d] -= before[d] + added.data()[d];
-        if (stages().has(place, TensorId::mlp_out)) // not between a decoder's own attention and the next one
-            seen_.insert_or_assign(TensorId::mlp_out, std::move(mlp));
-        finish(n, place);
-        return std::make_shared<const Tensor>(Shape{1, 1, a.D}, after);
-    }
-
-    /// Computes the output of each head as added to the residual stream, before a norm or scale of the
-    /// branch; b_O in the last row.
-    TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
-        const Dims& d = whole.dims;
-        Heads heads{.problem = std::move(problem),
-                    .weights =
-                        to_.run_.rows(attention_number(model().config(), place), to_.position_, 1, cancel_),
-                    .values = nullptr,
-                    .gates = nullptr};
-        heads.gates = head_gates(heads.problem, to_.position_, 1);
-        const Tensor& read = whole.has_source() ? *whole.x_kv : *whole.x;
-        const bool mixed_first = !sources_ && heads.problem.qkv_limit == 0.0F;
-        if (!mixed_first)
-            heads.values = values_of(heads.problem, read, cpu_, cancel_);
-        const TensorPtr& b_O = heads.problem.weights.b_O;
-        Tensor rows(Shape{d.H + (b_O == nullptr ? 0 : 1), d.D});
-        MutableRows all(rows.data(), rows.shape()[0], d.D);
-        std::vector<Writer> writers;
-        for (std::int64_t h = 0; h < d.H; ++h) {
-            write_of_head(
-                heads.problem, *heads.weights, heads.values.get(), read, heads.gates.get(), h,
-                rows.values().subspan(static_cast<std::size_t>(h * d.D), static_cast<std::size_t>(d.D)));
-            writers.push_back({Kind::head, place.stack, place.layer, h});
+    /// Adds the parts that are read for a term.
+    void capture(const StreamTerm& term, std::int64_t position, std::vector<graph::Part>& to) const {
+        const Node& node = graph().node(term.node);
+        const auto add_parameters = [&](const Node& of) {
+            for (std::size_t n = 1; n < of.inputs.size(); ++n)
+                to.push_back({graph().node(of.inputs[n].node).name});
+        };
+        if (is_norm_of_stream(node)) {
+            to.push_back(part_of(node.inputs.front().node, position));
+            add_parameters(node);
         }
-        if (b_O != nullptr) {
-            all.row(d.H) = ConstRow(b_O->data(), d.D);
-            writers.push_back({Kind::output_bias, place.stack, place.layer, -1});
+        if (const Node* const heads = contributions(node); heads != nullptr) {
+            to.push_back(part_of(graph().find(heads->name), position));
+            if (const Node& linear = output(node); linear.inputs.size() > 2)
+                to.push_back({graph().node(linear.inputs[2].node).name});
+            if (changes_branch(node))
+                add_parameters(node);
+            if (sources_)
+                mixed_parts(*heads, position).add_to(to);
+        } else if (!is_difference(term)) {
+            to.push_back(part_of(term.node, position));
         }
-        auto output = std::make_shared<Tensor>(Shape{1, 1, d.D});
-        MutableRow(output->data(), d.D) = all.colwise().sum();
-        written_ = {std::move(writers), std::move(rows)};
-        heads.problem.x = heads.problem.x_kv = nullptr; // of a long text as large as the values
-        heads_ = std::move(heads);
-        return output;
+        if (is_known(term.state))
+            to.push_back(part_of(term.state, position));
     }
 
-    /// Lists what step() made, in its order.
-    void finish(std::int64_t n, checkpoint::AttentionPlace place) {
-        const checkpoint::WeightSet weights = weights_of(n);
-        to_.add(written_.first, *written_.second, after_branch(place, weights));
-        if (sources_)
-            to_.steps_.back().heads = std::exchange(heads_, std::nullopt);
-        pass_norm(place, TensorId::norm1, weights, {Kind::norm1_bias, place.stack, place.layer, -1});
-        if (const Tensor* const mlp = seen(TensorId::mlp_out))
-            to_.add({{Kind::mlp, Stack::own, place.layer, -1}}, *mlp);
-        pass_norm(place, TensorId::norm2, weights, {Kind::norm2_bias, Stack::own, place.layer, -1});
-    }
-
-    checkpoint::WeightSet weights_of(std::int64_t n) const {
-        return with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
-    }
-    static TensorPtr weight_in(const checkpoint::WeightSet& weights, std::optional<TensorId> id) {
-        return id ? weights[*id] : nullptr;
-    }
-
-    /// The norm or the scale between what the attention returns, which was seen, and the stream.
-    std::optional<FrozenNorm> after_branch(checkpoint::AttentionPlace place,
-                                           const checkpoint::WeightSet& weights) const {
-        if (const auto scale = stages().branch_scale(place, TensorId::attn_out))
-            return FrozenNorm::scaled(*scale);
-        const auto norm = stages().norm(place, TensorId::attn_out);
-        return norm ? std::optional(FrozenNorm(seen_.at(stages().attention_output(place)).values(), *norm,
-                                               weight_in(weights, norm->weight)))
-                    : std::nullopt;
-    }
-
-    /// Passes a norm of a sum of the stream that replaces it; other norms leave the stream as it is.
-    void pass_norm(checkpoint::AttentionPlace place, TensorId id, const checkpoint::WeightSet& weights,
-                   Writer of_bias) {
-        if (!stages().is_stream(place, id))
-            return;
-        const checkpoint::NormOfRows norm = *stages().norm(place, id);
-        to_.pass_norm(seen_.at(stages().sources(place, id).front()), norm, weight_in(weights, norm.weight),
-                      weight_in(weights, norm.bias), of_bias);
-    }
-
-    StreamWriters& to_;
-    const bool sources_;
-    cpu::CpuDense& cpu_;
-    const Progress& cancel_;
-    Progress progress_;
     checkpoint::GraphRuns runs_;
-    std::map<TensorId, Tensor> seen_;
-    std::pair<std::vector<Writer>, std::optional<Tensor>> written_;
-    std::optional<Heads> heads_;
+    run::RunPtr kept_, numbers_;
+    std::vector<StreamTerm> terms_;
+    bool sources_;
 };
 
 StreamWriters::StreamWriters(const checkpoint::ModelRun& run, std::int64_t position, std::int64_t until,
-                             bool sources, cpu::CpuDense& cpu, const Progress& cancel)
-    : run_(run), position_(position) {
-    require_one_stream(run.model());
-    require_unpatched(run);
-    Recorder recorder(*this, sources, cpu, cancel);
-    TensorPtr left = recorder.embed();
-    const std::int64_t first = attention_number(run.model().config(), {Stack::own, 0});
-    for (std::int64_t n = first; n < until; ++n) {
-        cancel.check();
-        left = recorder.step(n);
-    }
-    stream_.assign(left->values().begin(), left->values().end());
+                             bool sources, const Progress& cancel)
+    : StreamWriters(Reading(run, {position}, until, sources, cancel), position) {}
+
+std::vector<StreamWriters> StreamWriters::at(const checkpoint::ModelRun& run,
+                                             const std::vector<std::int64_t>& positions, std::int64_t until,
+                                             bool sources, const Progress& cancel) {
+    const Reading reading(run, positions, until, sources, cancel);
+    std::vector<StreamWriters> all;
+    for (const std::int64_t position : positions)
+        all.push_back(StreamWriters(reading, position));
+    return all;
 }
 
-void StreamWriters::add(const std::vector<Writer>& writers, const Tensor& rows,
-                        std::optional<FrozenNorm> branch) {
-    Tensor flat(Shape{std::ssize(writers), rows.shape().back(0)}, rows.values());
-    if (branch)
-        branch->apply(flat);
-    steps_.push_back(
-        {.writer = writers_.size(), .rows = std::move(flat), .norm = std::move(branch), .heads = {}});
+StreamWriters::StreamWriters(const Reading& reading, std::int64_t position) {
+    const auto row = [&](NodeId id) { return reading.row(id, position); };
+    const TensorPtr end = row(reading.terms().back().state);
+    stream_.assign(end->values().size(), 0.0F);
+    const auto set_stream = [&](const Tensor& numbers) {
+        std::ranges::copy(numbers.values(), stream_.begin());
+    };
+    for (const StreamTerm& term : reading.terms()) {
+        const Node& node = reading.graph().node(term.node);
+        if (is_norm_of_stream(node)) {
+            pass_norm(reading, position, node);
+            set_stream(*row(term.node));
+            continue;
+        }
+        if (reading.contributions(node) != nullptr) {
+            add_heads(reading, position, node);
+        } else {
+            Tensor added = copy_of(*row(reading.is_difference(term) ? term.state : term.node));
+            if (reading.is_difference(term))
+                std::ranges::transform(added.values(), stream_, added.data(), std::minus<>());
+            add({writer_of(node)}, std::move(added));
+        }
+        MutableRow(stream_.data(), std::ssize(stream_)) += rows_of(*steps_.back().rows).colwise().sum();
+        if (reading.is_known(term.state))
+            set_stream(*row(term.state));
+    }
+}
+
+void StreamWriters::add(const std::vector<Writer>& writers, Tensor rows) {
+    steps_.push_back({.writer = writers_.size(),
+                      .rows = Tensor(Shape{std::ssize(writers), rows.shape().back(0)}, rows.values()),
+                      .norm = {}});
     writers_.insert(writers_.end(), writers.begin(), writers.end());
 }
 
-void StreamWriters::pass_norm(const Tensor& x, const checkpoint::NormOfRows& norm, const TensorPtr& weight,
-                              const TensorPtr& bias, Writer of_bias) {
-    steps_.push_back(
-        {.writer = writers_.size(), .rows = {}, .norm = FrozenNorm(x.values(), norm, weight), .heads = {}});
-    if (bias != nullptr)
-        add({of_bias}, *bias);
+/// Adds the heads of an attention and b_O.
+void StreamWriters::add_heads(const Reading& run, std::int64_t position, const Node& attention) {
+    const Node& heads = *run.contributions(attention);
+    const TensorPtr contributions = run.row(run.graph().find(heads.name), position),
+                    b_O = run.parameter(run.output(attention), 2);
+    const std::int64_t H = contributions->shape()[1], D = contributions->shape()[3];
+    std::vector<Writer> writers;
+    for (std::int64_t h = 0; h < H; ++h)
+        writers.push_back(writer_in(attention, Kind::head, h));
+    std::vector<float> rows(contributions->values().begin(), contributions->values().end());
+    if (b_O != nullptr) {
+        writers.push_back(writer_in(attention, Kind::output_bias));
+        rows.insert(rows.end(), b_O->values().begin(), b_O->values().end());
+    }
+    add(writers, Tensor(Shape{std::ssize(writers), D}, rows));
+    Step& step = steps_.back();
+    step.heads = run.mixed(heads, position);
+    if (!changes_branch(attention))
+        return;
+    const Eigen::RowVectorXf output = rows_of(*step.rows).colwise().sum();
+    step.norm =
+        FrozenNorm::of(attention, {output.data(), static_cast<std::size_t>(D)}, run.parameter(attention, 1));
+    step.norm->apply(*step.rows);
+}
+
+void StreamWriters::pass_norm(const Reading& run, std::int64_t position, const Node& norm) {
+    steps_.push_back({.writer = writers_.size(),
+                      .rows = {},
+                      .norm = FrozenNorm::of(norm, run.row(norm.inputs.front().node, position)->values(),
+                                             run.parameter(norm, 1))});
+    if (const TensorPtr bias = run.parameter(norm, 2); bias != nullptr)
+        add({writer_of_bias(norm)}, copy_of(*bias));
 }
 
 Tensor StreamWriters::along(const Tensor& at_end) const {
@@ -318,10 +295,8 @@ std::vector<std::vector<float>> StreamWriters::by_source(const Tensor& at_end) c
         if (step->norm)
             step->norm->turn_back(written);
         const Tensor towards(Shape{1, written.count()}, written.values());
-        const Problem& problem = step->heads->problem;
-        for (std::int64_t h = 0; h < problem.dims.H; ++h) {
-            const Tensor each = parts_by_source(problem, *step->heads->weights, *step->heads->values,
-                                                step->heads->gates.get(), h, towards);
+        for (std::int64_t h = 0; h < step->heads->weights->shape()[1]; ++h) {
+            const Tensor each = parts_by_source(*step->heads, h, towards);
             parts[step->writer + static_cast<std::size_t>(h)].assign(each.values().begin(),
                                                                      each.values().end());
         }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/analysis/effects/frozen_norm.h"
+#include "core/analysis/effects/head_parts.h"
 #include "core/checkpoint/run/model_run.h"
-#include "core/engine/cpu/dense.h"
 
 #include <cstdint>
 #include <optional>
@@ -36,17 +36,22 @@ struct Writer {
     std::string name() const;
 };
 
-/// The vectors whose sum the residual stream is at one position, up to some attention or to the end. A norm
-/// that stands on the stream, or between a branch and the stream, has the scale that it had in the run, so
-/// that every vector passes it alone. May not outlive the run; one thread at a time.
+/// The vectors whose sum the residual stream is at one position, up to some attention or to the end. All of
+/// them are numbers of a run of the model's graph. A norm that replaces the residual stream, or that a branch
+/// passes, has the scale that it had in the run, so that every vector passes it alone. Any thread may read
+/// it.
 class StreamWriters {
 public:
     /// Up to what attention `until` reads before its norm (see stacks.h), or with attention_count up to what
     /// leaves the last layer, before the final norm. position: in [0, T). sources: whether by_source will be
-    /// asked, for which the values of every layer are kept. Throws Error(cancelled), and what
-    /// ModelRun::problem throws.
+    /// asked, for which the values of every layer are kept. Throws Error(cancelled), and what run::run
+    /// throws.
     StreamWriters(const checkpoint::ModelRun& run, std::int64_t position, std::int64_t until, bool sources,
-                  cpu::CpuDense& cpu, const Progress& cancel);
+                  const Progress& cancel);
+    /// The same for several positions, from one run. `positions` are not empty.
+    static std::vector<StreamWriters> at(const checkpoint::ModelRun& run,
+                                         const std::vector<std::int64_t>& positions, std::int64_t until,
+                                         bool sources, const Progress& cancel);
 
     const std::vector<Writer>& writers() const { return writers_; }
     /// The D numbers of the stream.
@@ -58,27 +63,19 @@ public:
     std::vector<std::vector<float>> by_source(const Tensor& direction) const;
 
 private:
-    /// An attention at this position.
-    struct Heads {
-        Problem problem;   ///< its W_O, its gains and its sizes
-        TensorPtr weights; ///< (1, H, 1, Tk): of the position alone
-        TensorPtr values;  ///< (1, Tk, Hkv dv)
-        TensorPtr gates;   ///< see head_gates
-    };
     /// Vectors that are added, or a norm that all vectors before it pass.
     struct Step {
         std::size_t writer = 0;         ///< of the first row
         std::optional<Tensor> rows;     ///< (writers, D)
-        std::optional<FrozenNorm> norm; ///< with rows: what stood between the branch and the stream
-        std::optional<Heads> heads;     ///< whose the first H rows are
+        std::optional<FrozenNorm> norm; ///< with rows: already applied to them, at the end of the branch
+        std::optional<MixedValues> heads = {}; ///< whose the first H rows are
     };
-    class Recorder;
-    void add(const std::vector<Writer>& writers, const Tensor& rows, std::optional<FrozenNorm> branch = {});
-    void pass_norm(const Tensor& x, const checkpoint::NormOfRows& norm, const TensorPtr& weight,
-                   const TensorPtr& bias, Writer of_bias);
+    class Reading;
+    StreamWriters(const Reading& run, std::int64_t position);
+    void add(const std::vector<Writer>& writers, Tensor rows);
+    void add_heads(const Reading& run, std::int64_t position, const graph::Node& attention);
+    void pass_norm(const Reading& run, std::int64_t position, const graph::Node& norm);
 
-    const checkpoint::ModelRun& run_;
-    std::int64_t position_;
     std::vector<Writer> writers_;
     std::vector<Step> steps_;
     std::vector<float> stream_;

@@ -1,7 +1,10 @@
 #include "core/analysis/effects/direct_projections.h"
+#include "core/analysis/effects/frozen_norm.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/effects/score_terms.h"
 #include "core/analysis/effects/source_map.h"
+#include "core/analysis/effects/stream_writers.h"
+#include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/engine/engine.h"
 #include "tests/catch.h"
@@ -11,6 +14,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
 
 using namespace headscope;
 using namespace headscope::analysis;
@@ -50,7 +56,119 @@ void for_every_model(const Check& check) {
     CHECK(checked >= 20);
 }
 
+/// The terms that an attention and the MLP after it add to the residual stream, in a run from scratch.
+class AddedByBranches {
+public:
+    AddedByBranches(const checkpoint::ModelRun& run, std::int64_t n)
+        : run_(run), place_(attention_place(run.model().config(), n)),
+          runs_(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>()) {
+        std::vector<graph::Part> captures;
+        for (const TensorId id : stages().in_layer(place_))
+            captures.push_back({runs_.name(place_, id)});
+        Progress progress;
+        numbers_ = runs_.run(captures, {}, nullptr, progress);
+    }
+
+    checkpoint::AttentionPlace place() const { return place_; }
+    /// (1, D): the attention's term at a position, after the norms that replace the residual stream.
+    Tensor by_attention(std::int64_t position) const {
+        Tensor row = row_of(TensorId::attn_out, position);
+        pass(row, TensorId::norm1, position);
+        pass(row, TensorId::norm2, position);
+        return row;
+    }
+    /// The same for the MLP; nothing if another attention comes first.
+    std::optional<Tensor> by_mlp(std::int64_t position) const {
+        if (!stages().has(place_, TensorId::mlp_out))
+            return std::nullopt;
+        Tensor row = row_of(TensorId::mlp_out, position);
+        pass(row, TensorId::norm2, position);
+        return row;
+    }
+
+private:
+    const checkpoint::ModelStages& stages() const { return run_.model().stages(); }
+    Tensor row_of(TensorId id, std::int64_t position) const {
+        const Tensor& all = *(*numbers_)[runs_.name(place_, id)];
+        const auto D = static_cast<std::size_t>(all.shape().back(0));
+        return {Shape{1, all.shape().back(0)},
+                all.values().subspan(static_cast<std::size_t>(position) * D, D)};
+    }
+    void pass(Tensor& row, TensorId id, std::int64_t position) const {
+        if (!stages().is_stream(place_, id))
+            return;
+        const checkpoint::NormOfRows norm = *stages().norm(place_, id);
+        const checkpoint::WeightSet weights =
+            run_.model().layer(attention_number(run_.model().config(), place_));
+        const Tensor read = row_of(stages().sources(place_, id).front(), position);
+        FrozenNorm(read.values(), norm, norm.weight ? weights[*norm.weight] : nullptr).apply(row);
+    }
+
+    const checkpoint::ModelRun& run_;
+    checkpoint::AttentionPlace place_;
+    checkpoint::GraphRuns runs_;
+    run::RunPtr numbers_;
+};
+
+/// Compares StreamWriters up to each attention that leads to the logits.
+void check_writers(const checkpoint::ModelRun& run) {
+    const checkpoint::ModelConfig& a = run.model().config();
+    Tensor unit(Shape{a.D, a.D}, 0.0F);
+    for (std::int64_t d = 0; d < a.D; ++d)
+        unit.at(d, d) = 1.0F;
+    const auto check = [&](const std::vector<double>& written, std::span<const float> expected) {
+        for (std::size_t d = 0; d < written.size(); ++d)
+            CHECK(written[d] == Approx(expected[d]).epsilon(1e-4).margin(1e-5));
+    };
+    for (std::int64_t n = attention_number(a, {checkpoint::Stack::own, 0}); n < attention_count(a); ++n) {
+        const AddedByBranches added(run, n);
+        const auto [stack, layer] = added.place();
+        CAPTURE(n);
+        for (const std::int64_t position : {0, 3, 5}) {
+            CAPTURE(position);
+            const StreamWriters stream(run, position, n + 1, false, Progress());
+            const Tensor rows = stream.along(unit);
+            const auto sum_of = [&](const auto& is_one) {
+                std::vector<double> sum(static_cast<std::size_t>(a.D));
+                for (std::size_t w = 0; w < stream.writers().size(); ++w)
+                    for (std::int64_t d = 0; d < a.D && is_one(stream.writers()[w]); ++d)
+                        sum[static_cast<std::size_t>(d)] +=
+                            static_cast<double>(rows.at(static_cast<std::int64_t>(w), d));
+                return sum;
+            };
+            using Kind = Writer::Kind;
+            check(sum_of([&](const Writer& one) {
+                      return one.stack == stack && one.layer == layer &&
+                             (one.kind == Kind::head || one.kind == Kind::output_bias ||
+                              one.kind == Kind::delta);
+                  }),
+                  added.by_attention(position).values());
+            if (const std::optional<Tensor> mlp = added.by_mlp(position))
+                check(sum_of([&](const Writer& one) { return one.kind == Kind::mlp && one.layer == layer; }),
+                      mlp->values());
+            check(sum_of([](const Writer&) { return true; }), stream.stream());
+        }
+    }
+}
+
 } // namespace
+
+TEST_CASE("heads with b_O, and MLPs, write what a run from scratch adds, and all writers the stream, in "
+          "every family",
+          "[attribution]") {
+    for_every_model([](const checkpoint::ModelRun& run) {
+        check_writers(run);
+        const checkpoint::ModelConfig& a = run.model().config();
+        const std::int64_t last = attention_number(a, {checkpoint::Stack::own, a.layers - 1});
+        if (!has_attention(a, attention_place(a, last)))
+            return;
+        std::vector<float> gains(static_cast<std::size_t>(a.H), 0.5F);
+        gains.back() = 2.0F;
+        Progress progress;
+        check_writers(*checkpoint::ModelRun::compute(
+            run.model_ptr(), run.inputs(), {{last, {.tensors = {}, .gains = gains}}}, nullptr, {}, progress));
+    });
+}
 
 TEST_CASE("the parts of a logit add up to the logit, in every family", "[attribution]") {
     for_every_model([](const checkpoint::ModelRun& run) {
