@@ -33,8 +33,7 @@ TensorPtr factors_of(const Node& gate, const Tensor& open) {
     graph::Axes axes = gate.axes;
     for (int axis = 0; axis < axes.rank(); ++axis)
         axes = axes.with(axis, {axes[axis].name, open.shape()[axis]});
-    const std::vector<double> numbers(open.values().begin(), open.values().end());
-    const std::array in{graph::Operand(axes, numbers.data()), graph::Operand(axes)};
+    const std::array in{graph::Operand(axes, open.data()), graph::Operand(axes)};
     const graph::Call call{gate.attributes, in, axes};
     auto factors = std::make_shared<Tensor>(open.shape());
     for (std::int64_t n = 0; n < open.count(); ++n) {

@@ -23,9 +23,6 @@ public:
     const TextGraphPtr& text() const { return text_; }
     std::string name(AttentionPlace place, TensorId stage) const { return text_->name(place, stage); }
     const std::string& head_input() const { return text_->head_input(); }
-    /// The numbers of a parameter or an input, with the edits of weights other than tables. Throws what
-    /// Model::layer throws.
-    TensorPtr leaf(graph::NodeId id) const { return numbers_.leaves.read(graph(), id); }
     /// Those that the edits make.
     const run::Interventions& edits() const { return numbers_.interventions; }
 

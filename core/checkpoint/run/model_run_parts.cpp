@@ -18,59 +18,50 @@ bool has_experts(const graph::Axes& axes) {
     return false;
 }
 
-/// The nodes that stages of one layer are computed from and that are no stages, in a walk from the stages.
+/// The nodes that the stages of one layer are computed from and that are no stages, found in a walk back from
+/// the stages: parameters too, but no tables.
 class InnerNodes {
 public:
-    /// first: what enters the layer; nodes before it are added, but not what they are computed from.
-    InnerNodes(const graph::Graph& graph, const RunPart& part, NodeId first)
-        : graph_(graph), part_(part), first_(first) {}
+    /// first: what enters the layer; nodes before it are found, but not what they are computed from.
+    InnerNodes(const RunPart& part, NodeId first) : graph_(part.graph()), part_(part), first_(first) {}
 
     void add_inputs_of(NodeId id) {
-        for (const graph::Reading& input : graph_.node(id).inputs) {
-            const graph::Node& node = graph_.node(input.node);
-            if (graph::is_leaf(node.op)) {
-                if (node.op == graph::Op::parameter && node.axes.rank() <= 2)
-                    insert(parameters_, input.node);
-            } else if (!part_.stage_of(input.node) && !has_experts(node.axes) &&
-                       insert(computed_, input.node) && input.node > first_) {
-                add_inputs_of(input.node);
+        for (const graph::Reading& input : graph_.node(id).inputs)
+            if (is_wanted(input.node) && std::ranges::find(found_, input.node) == found_.end()) {
+                found_.push_back(input.node);
+                if (input.node > first_)
+                    add_inputs_of(input.node);
             }
-        }
     }
-
-    const std::vector<NodeId>& computed() const { return computed_; }
-    const std::vector<NodeId>& parameters() const { return parameters_; }
+    const std::vector<NodeId>& found() const { return found_; }
 
 private:
-    static bool insert(std::vector<NodeId>& to, NodeId id) {
-        if (std::ranges::find(to, id) != to.end())
-            return false;
-        to.push_back(id);
-        return true;
+    bool is_wanted(NodeId id) const {
+        const graph::Node& node = graph_.node(id);
+        if (!graph::is_leaf(node.op))
+            return !part_.stage_of(id) && !has_experts(node.axes);
+        const auto weight = part_.text->weight_of(id);
+        return weight && node.axes.rank() <= 2 && !is_table(*weight);
     }
 
     const graph::Graph& graph_;
     const RunPart& part_;
     const NodeId first_;
-    std::vector<NodeId> computed_, parameters_;
+    std::vector<NodeId> found_;
 };
 
 } // namespace
 
 void ModelRun::State::take(RunPart& part, std::vector<graph::Part> captures, NodeId first,
                            Progress& progress) const {
-    InnerNodes inner(text_->graph(), part, first);
+    InnerNodes inner(part, first);
     const NodeId of_attention = part.node(TensorId::output);
     for (const NodeId id : part.nodes)
         if (id > first && id != of_attention)
             inner.add_inputs_of(id);
-    for (const NodeId id : inner.computed())
+    for (const NodeId id : inner.found())
         captures.push_back({text_->graph().node(id).name});
     part.run = later(captures, progress);
-    const ReleasesWeights at_end{*text_};
-    for (const NodeId id : inner.parameters())
-        if (const auto weight = text_->weight_of(id); weight && !is_table(*weight))
-            part.parameters[id] = later_runs_.leaf(id);
 }
 
 RunPartPtr ModelRun::State::around(std::int64_t n, Progress& progress) const {

@@ -97,8 +97,7 @@ private:
     }
     std::unique_ptr<const cpu::LongMap> map_of(const Problem& problem, std::int64_t h,
                                                Progress& progress) const;
-    /// Runs the captures, what the nodes of the part behind node `first` are computed from, and reads their
-    /// parameters.
+    /// Runs the captures, and what the nodes of the part behind node `first` are computed from.
     void take(RunPart& part, std::vector<graph::Part> captures, graph::NodeId first,
               Progress& progress) const;
 

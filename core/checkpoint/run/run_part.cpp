@@ -56,10 +56,8 @@ std::optional<TensorId> RunPart::stage_of(graph::NodeId node) const {
 const Tensor* RunPart::numbers(graph::NodeId node) const {
     if (const TensorPtr& captured = run->tensor(node))
         return captured.get();
-    if (const auto* const constant = std::get_if<graph::Constant>(&graph().node(node).attributes))
-        return constant->values.get();
-    const auto parameter = parameters.find(node);
-    return parameter == parameters.end() ? nullptr : parameter->second.get();
+    const auto* const constant = std::get_if<graph::Constant>(&graph().node(node).attributes);
+    return constant == nullptr ? nullptr : constant->values.get();
 }
 
 bool RunPart::can_explain(graph::NodeId node) const {

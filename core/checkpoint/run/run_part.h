@@ -25,16 +25,17 @@ struct RunPart {
 
     AttentionPlace place; ///< layer -1: before and after the layers
     TextGraphPtr text;
-    run::RunPtr run; ///< captured the nodes, and those that they are computed from within the layer
+    /// Captured the nodes, and those that they are computed from within the layer: parameters too, but no
+    /// tables.
+    run::RunPtr run;
     /// By tensor: rows of block_table(), and `output`, which is attention's; no_node for others.
     std::array<graph::NodeId, tensor_count> nodes;
     /// Tensors in place of those of the run: a stage that is patched, as the layer computes it; of logits and
     /// probabilities one row, that of `position`, (1, 1, vocab).
     std::map<TensorId, TensorPtr> given;
-    std::map<graph::NodeId, TensorPtr> parameters; ///< that the nodes read, with edits; without tables
-    WeightSet weights;                             ///< that they were computed with, edits included
-    WeightSet own;                                 ///< the checkpoint's
-    std::vector<PatchedRows> patched = {};         ///< see LayerEdits
+    WeightSet weights;                     ///< that they were computed with, edits included
+    WeightSet own;                         ///< the checkpoint's
+    std::vector<PatchedRows> patched = {}; ///< see LayerEdits
 
     // Before and after the layers. resid_in is what enters layer 0.
     std::int64_t position = 0;
@@ -63,7 +64,7 @@ struct RunPart {
     graph::NodeId node(TensorId stage) const { return nodes[static_cast<std::size_t>(stage)]; }
     /// The stage that a node is; nothing for a node between stages.
     std::optional<TensorId> stage_of(graph::NodeId node) const;
-    /// A captured node, a parameter or a constant; null for others.
+    /// A captured node or a constant; null for others.
     const Tensor* numbers(graph::NodeId node) const;
     /// Returns true if the numbers of all inputs of a node are there.
     bool can_explain(graph::NodeId node) const;
