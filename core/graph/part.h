@@ -34,16 +34,27 @@ Box box_of(const Node& node, const Part& part);
 /// The shape of a part of an array of that rank.
 Shape shape_of(const Box& box, int rank);
 
-/// Calls visit(offset in the array, offset in the part) for each cell of the part.
+/// Calls visit(offset in the array, offset in the part, count) for each run of adjacent cells of the part
+/// along the innermost axis.
 template<class Visit>
-void for_each_cell(const Shape& shape, const Box& box, const Visit& visit) {
+void for_each_run(const Shape& shape, const Box& box, const Visit& visit) {
     const Shape part = shape_of(box, shape.rank());
-    for (std::int64_t offset = 0; offset < part.count(); ++offset) {
+    const std::int64_t count = shape.rank() == 0 ? 1 : part.back(0);
+    for (std::int64_t offset = 0; offset < part.count(); offset += count) {
         Index at = part.index(offset);
         for (std::size_t axis = 0; axis < at.size(); ++axis)
             at[axis] += box.first[axis];
-        visit(shape.offset(at), offset);
+        visit(shape.offset(at), offset, count);
     }
+}
+
+/// Calls visit(offset in the array, offset in the part) for each cell of the part.
+template<class Visit>
+void for_each_cell(const Shape& shape, const Box& box, const Visit& visit) {
+    for_each_run(shape, box, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+        for (std::int64_t n = 0; n < count; ++n)
+            visit(from + n, to + n);
+    });
 }
 
 } // namespace headscope::graph

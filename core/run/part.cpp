@@ -31,8 +31,9 @@ bool is_whole(const Box& box, const Shape& shape) {
 
 TensorPtr cut(const Tensor& tensor, const Box& box) {
     auto part = std::make_shared<Tensor>(shape_of(box, tensor.shape().rank()));
-    for_each_cell(tensor.shape(), box,
-                  [&](std::int64_t from, std::int64_t to) { part->data()[to] = tensor.data()[from]; });
+    graph::for_each_run(tensor.shape(), box, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+        std::copy_n(tensor.data() + from, count, part->data() + to);
+    });
     return part;
 }
 
