@@ -17,6 +17,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <limits>
@@ -247,9 +248,17 @@ std::string unknown_option(const CLI::App& command) {
     return unknown == words.end() ? "" : *unknown;
 }
 
-/// Returns "; the nearest is --text", if an option of the command has a similar name; else empty.
+/// Returns "; the nearest is --text", if an option of the command has a similar name, or the remedy for a
+/// value that needs no option; else empty.
 std::string nearest_option(const std::string& unknown, const CLI::App& command) {
-    const auto options = command.get_options();
+    const auto is_named = [](const CLI::Option* option) { return option->nonpositional(); };
+    auto options = command.get_options();
+    const auto unnamed = std::ranges::find_if(options, [&](const CLI::Option* option) {
+        return !is_named(option) && "--" + option->get_single_name() == unknown;
+    });
+    if (unnamed != options.end())
+        return "; write its value alone, without " + unknown;
+    std::erase_if(options, std::not_fn(is_named));
     if (options.empty())
         return "";
     const auto name = [](const CLI::Option* option) { return "--" + option->get_single_name(); };

@@ -313,6 +313,7 @@ TEST_CASE("an option that is missing says what it is for, and an unknown one whi
                Contains("--output is required: the file to write") && Contains("see headscope trace --help"));
     CHECK_THAT(said({"heads", "--laier", "3"}), Contains("the nearest is --layer"));
     CHECK_THAT(said({"heads", "--tezt", "3"}), Contains("the nearest is --text"));
+    CHECK_THAT(said({"prompts", "--task", "ioi"}), Contains("write its value alone, without --task"));
     // The value of an unknown option is taken for a sentence, which is not what is wrong.
     CHECK_THAT(said({"render", "--model", "pocket", "--tekst", "a b", "-o", "x.png"}),
                Contains("not expected: --tekst") && Contains("the nearest is --text"));
