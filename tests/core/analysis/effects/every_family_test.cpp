@@ -122,7 +122,7 @@ void check_writers(const checkpoint::ModelRun& run) {
     };
     for (std::int64_t n = attention_number(a, {checkpoint::Stack::own, 0}); n < attention_count(a); ++n) {
         const AddedByBranches added(run, n);
-        const auto [stack, layer] = added.place();
+        const checkpoint::AttentionPlace place = added.place();
         CAPTURE(n);
         for (const std::int64_t position : {0, 3, 5}) {
             CAPTURE(position);
@@ -138,13 +138,15 @@ void check_writers(const checkpoint::ModelRun& run) {
             };
             using Kind = Writer::Kind;
             check(sum_of([&](const Writer& one) {
-                      return one.stack == stack && one.layer == layer &&
+                      return one.stack == place.stack && one.layer == place.layer &&
                              (one.kind == Kind::head || one.kind == Kind::output_bias ||
                               one.kind == Kind::delta);
                   }),
                   added.by_attention(position).values());
             if (const std::optional<Tensor> mlp = added.by_mlp(position))
-                check(sum_of([&](const Writer& one) { return one.kind == Kind::mlp && one.layer == layer; }),
+                check(sum_of([&](const Writer& one) {
+                          return one.kind == Kind::mlp && one.layer == place.layer;
+                      }),
                       mlp->values());
             check(sum_of([](const Writer&) { return true; }), stream.stream());
         }
