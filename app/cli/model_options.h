@@ -4,12 +4,13 @@
 #include "app/cli/second_text.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/forward.h"
-#include "core/checkpoint/run/run_part.h"
+#include "core/checkpoint/weights/weight_set.h"
 #include "core/export/script_part.h"
 #include "core/export/trace_export.h"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>

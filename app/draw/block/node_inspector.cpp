@@ -291,7 +291,7 @@ private:
     std::vector<NodeId> unwritten_;
 };
 
-/// What the arithmetic alone does not say.
+/// Adds a sentence to stages whose arithmetic needs one.
 void add_remark(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     if (cell.tensor == TensorId::delta_y) {

@@ -18,11 +18,11 @@ bool has_experts(const graph::Axes& axes) {
     return false;
 }
 
-/// The nodes that the stages of one layer are computed from and that are no stages, found in a walk back from
-/// the stages: parameters too, but no tables.
+/// Collects the nodes between the stages of one layer: inputs of stages that are no stages themselves, their
+/// inputs, and so on; parameters too, but no tables.
 class InnerNodes {
 public:
-    /// first: what enters the layer; nodes before it are found, but not what they are computed from.
+    /// first: the node that enters the layer. Nodes before it are collected without their inputs.
     InnerNodes(const RunPart& part, NodeId first) : graph_(part.graph()), part_(part), first_(first) {}
 
     void add_inputs_of(NodeId id) {

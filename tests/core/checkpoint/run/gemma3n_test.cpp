@@ -215,6 +215,20 @@ TEST_CASE("the stages of a layer of Gemma 3n are what they are said to be made o
         }
 }
 
+// The inspector writes this arithmetic after the last layer.
+TEST_CASE("the merged copies of Gemma 3n are explained by their operation") {
+    Progress progress;
+    const ModelRunPtr run = ModelRun::compute(gemma3n_model(), gemma3n_text(), {}, nullptr, {}, progress);
+    const RunPartPtr ends = run->ends(Stack::own, 0, progress);
+    const graph::NodeId merged = ends->node(TensorId::merged);
+    REQUIRE(merged != RunPart::no_node);
+    REQUIRE(ends->can_explain(merged));
+    const Tensor& numbers = *ends->find(TensorId::merged);
+    for (std::int64_t n = 0; n < numbers.count(); n += 5)
+        CHECK(ends->explain(merged, numbers.shape().index(n)).total ==
+              Approx(static_cast<double>(numbers.data()[n])).margin(1e-5));
+}
+
 TEST_CASE("a patch of the active copy changes neither the embedding nor the layer before") {
     ModelEdits edits;
     edits[2].patched.push_back(
