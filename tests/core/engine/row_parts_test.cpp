@@ -49,7 +49,8 @@ void check_parts(const Problem& problem) {
             if (cpu::RowParts::stages().has(info.id)) {
                 CAPTURE(info.name, threads);
                 const Tensor& whole = *trace.stage(info.id);
-                CHECK(strange_rows(whole, info.id, parts, 1, 1) == 0);
+                if (threads > 1) // single rows take most of the time
+                    CHECK(strange_rows(whole, info.id, parts, 1, 1) == 0);
                 CHECK(strange_rows(whole, info.id, parts, 2, 26) == 0);
                 CHECK(strange_rows(whole, info.id, parts, 4, 100) == 0);
             }
