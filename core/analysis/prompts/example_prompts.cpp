@@ -83,13 +83,15 @@ public:
                                                : true;
     }
 
-    /// Nothing if the words that were drawn do not fit the model's tokens.
+    /// Nothing if the words that were drawn do not fit the model's tokens, or made a prompt before.
     std::optional<ExamplePrompt> make(PromptTask task) {
         auto made = task == PromptTask::ioi         ? ioi()
                     : task == PromptTask::induction ? induction()
                                                     : greater_than();
-        if (made && tokens_of(model_, made->clean).size() != tokens_of(model_, made->corrupted).size())
+        if (!made || made_.contains(made->clean) ||
+            tokens_of(model_, made->clean).size() != tokens_of(model_, made->corrupted).size())
             return std::nullopt;
+        made_.insert(made->clean);
         return made;
     }
 
@@ -164,6 +166,8 @@ private:
                                century);
         };
         const std::string clean = text(begin);
+        if (made_.contains(clean))
+            return std::nullopt;
         const std::int64_t later = draw_.number(begin + 1, 99), earlier = draw_.number(2, begin - 1);
         auto answer = digits_after(clean, fmt::format("{:02}", later)),
              against = digits_after(clean, fmt::format("{:02}", earlier));
@@ -179,6 +183,7 @@ private:
     const TextModel& model_;
     ExampleDraw draw_;
     std::vector<std::string> people_, places_, things_;
+    std::set<std::string> made_; ///< clean prompts
 };
 
 } // namespace
@@ -198,10 +203,9 @@ std::vector<ExamplePrompt> example_prompts(const TextModel& model, PromptTask ta
             tr("example_prompts.count", "the number of prompts is {}; it should be at least 1", count));
     ExampleMaker maker(model, seed);
     std::vector<ExamplePrompt> prompts;
-    std::set<std::string> texts;
     const bool possible = maker.can_make(task);
     for (int misses = 0; possible && misses < most_misses && std::ssize(prompts) < count; ++misses)
-        if (auto made = maker.make(task); made && texts.insert(made->clean).second) {
+        if (auto made = maker.make(task)) {
             prompts.push_back(std::move(*made));
             misses = 0;
         }
