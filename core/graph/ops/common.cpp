@@ -37,6 +37,14 @@ std::string number_text(double value) {
     return error == std::errc() ? std::string(text.data(), end) : std::to_string(value);
 }
 
+std::string rounded_text(double value) {
+    constexpr int digits = 4;
+    std::array<char, 32> text{};
+    const auto [end, error] =
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);
+    return error == std::errc() ? std::string(text.data(), end) : std::to_string(value);
+}
+
 std::string python_repeated(const Axes& from, const Axes& to) {
     std::string index;
     bool added = false;

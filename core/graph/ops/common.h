@@ -43,6 +43,8 @@ inline Factor number(double value, std::string symbol = {}) {
 
 /// The shortest text that reads back as the same number: "1e-05"; a float32 reads back as the same float32.
 std::string number_text(double value);
+/// A number in a formula for people: at most four significant digits.
+std::string rounded_text(double value);
 /// "[:, None, :]": the text after an array in Python that gives it the axes `to`, by new axes of size 1;
 /// empty if it has them.
 std::string python_repeated(const Axes& from, const Axes& to);

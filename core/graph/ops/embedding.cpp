@@ -31,7 +31,7 @@ public:
     std::string formula(const Call& call, const Names& names) const override {
         const double factor = call.as<Embedding>().factor;
         return names.out + " = " + names.in[1] + "[" + names.in[0] + "]" +
-               (factor == 1 ? "" : " · " + number_text(factor));
+               (factor == 1 ? "" : " · " + rounded_text(factor));
     }
 
     Arithmetic explain(const Call& call, const Index& at) const override {

@@ -27,7 +27,7 @@ std::string scale_formula(const Call& call, const Names& names) {
     const auto& scale = call.as<Scale>();
     std::string text = names.in[0];
     if (scale.factor != 1)
-        text += " · " + number_text(scale.factor);
+        text += " · " + rounded_text(scale.factor);
     if (scale.root_of > 0 && call.has(1))
         text += " ÷ (√dk · " + names.in[1] + ")";
     else if (scale.root_of > 0)

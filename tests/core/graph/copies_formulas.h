@@ -24,7 +24,7 @@ inline std::string formula_of_copies(const checkpoint::Architecture& a, checkpoi
     case laurel_out:
         return "laurel_out = norm1 + laurel.normed";
     case resid_mid:
-        return fmt::format("resid_mid = resid_sum · {}", 1 / std::numbers::sqrt2);
+        return fmt::format("resid_mid = resid_sum · {:.4g}", 1 / std::numbers::sqrt2);
     case mlp_sparse:
         return fmt::format("mlp_sparse = max(0, mlp_gate − (mean of mlp_gate + {} · standard deviation))",
                            *a.gate_cutoff(place.layer));

@@ -63,6 +63,15 @@ TEST_CASE("a graph knows its nodes by name, by other names, and by who reads the
                Contains("there is no node layers.2.W") && Contains("nearest names are layers.1.W, "));
 }
 
+TEST_CASE("a formula has constants as people write them, and PyTorch all of their digits", "[graph]") {
+    Builder g;
+    const Value half = g.scale(labels::attn_out, g.input(labels::x, x_axes), {.factor = std::sqrt(0.5)});
+    const graph::NodeId node = half.node();
+    const Graph graph = g.finish();
+    CHECK(graph.formula(node) == "attn_out = x · 0.7071");
+    CHECK_THAT(graph.pytorch(node), Contains("x * 0.707106781186547"));
+}
+
 TEST_CASE("the inputs of a node that do not fit together are named", "[graph]") {
     const Axes wide{{"H·dk", 4}, {"D", 3}};
     CHECK(misfit([&](Builder& g, const Value& x) { g.linear(labels::q, x, g.parameter(W, wide)); }) ==
