@@ -145,12 +145,15 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
     constexpr std::uint32_t veil = 150; // of 255
     MatrixSpec spec = difference_spec(context, given);
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
-    const bool bars = with_bars(spec);
+    bool bars = with_bars(spec);
     const std::vector<float> values = image ? std::vector<float>{} : values_of(context, spec);
     const CellNumbers numbers = image ? CellNumbers{} : fit_numbers(spec, values, context.view.numbers);
-    // Without a number or a bar, only color can show magnitude and sign.
-    if (spec.fill == CellFill::owned && !bars && !numbers.shown())
+    // Without a number, color shows magnitude and sign better than a narrow bar, unless it names the head.
+    const bool wide_bars = bars && (spec.owner || spec.head_contribution || spec.cell_w >= readable_cell);
+    if (spec.fill == CellFill::owned && !wide_bars && !numbers.shown()) {
         spec.fill = CellFill::diverging;
+        bars = false;
+    }
     MatrixGrid grid{.tensor = spec.tensor,
                     .origin = spec.origin,
                     .row_axis = spec.row_axis,
