@@ -144,7 +144,7 @@ private:
             return std::string(state_.stage);
         if (name == "screen" || name == "patched")
             return std::string(name == "screen" ? state_.screen : state_.patched);
-        const Cost cost = cost_of(d, state_.problem.weights.b_Q != nullptr);
+        const Cost cost = cost_of(d, state_.problem.weights.b_Q != nullptr, state_.problem.latent);
         const std::map<std::string_view, double> numbers{
             {"B", whole(d.B)},
             {"T", whole(d.Tq)},

@@ -96,6 +96,12 @@ std::vector<double> lengths() {
     return powers_of_two(1, longest_text, true);
 }
 
+std::vector<double> latent_widths() {
+    std::vector<double> all = powers_of_two(16, 2048, true);
+    all.insert(all.begin(), 0.0);
+    return all;
+}
+
 } // namespace
 
 std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
@@ -121,6 +127,10 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
                           divisors(H, most_heads));
                 list.whole("dk", tr("panel.width_head", "width of a head"), p.dk,
                            powers_of_two(16, 256, true));
+                if (p.latent > 0)
+                    list.whole("latent",
+                               tr("panel.numbers_latent", "numbers cached by MLA; 0: no row for it"),
+                               p.latent, latent_widths());
                 list.stop("bytes", tr("panel.bytes_per_number", "bytes per number"), p.bytes, {1, 2, 4});
             },
             [&](const MergePanel&) {

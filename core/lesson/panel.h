@@ -22,11 +22,13 @@ struct CostPanel {
 /// The sizes of a published model, given in the lesson.
 struct ModelSizes {
     std::string name;
-    std::int64_t layers = 0, H = 0, Hkv = 0, dk = 0;
+    std::int64_t layers = 0, H = 0, Hkv = 0, dk = 0, latent = 0;
 };
-/// The size of a model's key/value cache for the knobs' sizes, as MHA, GQA and MQA.
+/// The size of a model's key/value cache for the knobs' sizes, as MHA, GQA and MQA, and as latent vectors if
+/// the panel has some.
 struct CachePanel {
     std::int64_t layers = 32, H = 32, Hkv = 8, dk = 128, T = 8192, bytes = 2;
+    std::int64_t latent = 0;             ///< numbers of a token and layer; 0: none
     std::vector<ModelSizes> models = {}; ///< each sets the knobs with one click
 };
 

@@ -29,7 +29,8 @@ using Sizes = std::initializer_list<std::pair<const char*, std::int64_t*>>;
 void take(Fields& fields, const Sizes& sizes) {
     for (const auto& [key, size] : sizes) {
         *size = fields.integer(key).value_or(*size);
-        if (*size < 1 && !(std::string_view(key) == "Hkv" && *size == 0))
+        const bool may_be_0 = std::string_view(key) == "Hkv" || std::string_view(key) == "latent";
+        if (*size < 1 && !(may_be_0 && *size == 0))
             fields.fault(key, tr("panel_directive.panel_starts_1",
                                  "\"{}\" of the panel is {}; it should be at least 1", key, *size));
     }
@@ -48,11 +49,16 @@ CachePanel cache_panel(Fields& fields) {
                   {"H", &panel.H},
                   {"Hkv", &panel.Hkv},
                   {"dk", &panel.dk},
+                  {"latent", &panel.latent},
                   {"bytes", &panel.bytes}});
     for (Fields& entry : fields.maps("models")) {
         ModelSizes model;
         model.name = entry.required_text("name");
-        take(entry, {{"layers", &model.layers}, {"H", &model.H}, {"Hkv", &model.Hkv}, {"dk", &model.dk}});
+        take(entry, {{"layers", &model.layers},
+                     {"H", &model.H},
+                     {"Hkv", &model.Hkv},
+                     {"dk", &model.dk},
+                     {"latent", &model.latent}});
         entry.report_unknown_entries();
         panel.models.push_back(std::move(model));
     }

@@ -43,20 +43,14 @@ CostFigure cost_figure(std::int64_t T, std::int64_t D, std::int64_t H, std::int6
             .attention = over_lengths([&](std::int64_t length) { return cost(length).attention_flops; })};
 }
 
-CacheFigure cache_figure(std::int64_t T, std::int64_t layers, std::int64_t H, std::int64_t Hkv,
-                         std::int64_t dk, std::int64_t bytes) {
-    CacheFigure figure{.layers = layers, .H = H, .dk = dk, .T = T, .bytes = bytes, .rows = {}};
-    const auto add = [&](const char* name, std::int64_t kv_heads) {
+CacheFigure cache_figure(CacheFigure figure, std::int64_t Hkv) {
+    const Dims dims{.H = figure.H, .Hkv = Hkv, .dk = figure.dk, .dv = figure.dk};
+    for (const CacheVariant& variant : cache_variants(dims, figure.latent)) {
         const auto kept = [&](std::int64_t length) {
-            return cache_bytes(layers, kv_heads, dk, length, bytes);
+            return figure.layers * variant.numbers * length * figure.bytes;
         };
-        figure.rows.push_back({name, kv_heads, kept(1), kept(T), over_lengths(kept)});
-    };
-    add("MHA", H);
-    if (Hkv != H && Hkv != 1)
-        add("GQA", Hkv);
-    if (H != 1)
-        add("MQA", 1);
+        figure.rows.push_back({variant, kept(1), kept(figure.T), over_lengths(kept)});
+    }
     return figure;
 }
 
@@ -131,9 +125,15 @@ PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Prob
         Overloaded{[&](const CostPanel&) {
                        return PanelFigure(cost_figure(whole("T"), whole("D"), whole("H"), whole("Hkv")));
                    },
-                   [&](const CachePanel&) {
-                       return PanelFigure(cache_figure(whole("T"), whole("layers"), whole("H"), whole("Hkv"),
-                                                       whole("dk"), whole("bytes")));
+                   [&](const CachePanel& p) {
+                       return PanelFigure(cache_figure({.layers = whole("layers"),
+                                                        .H = whole("H"),
+                                                        .dk = whole("dk"),
+                                                        .latent = p.latent > 0 ? whole("latent") : 0,
+                                                        .T = whole("T"),
+                                                        .bytes = whole("bytes"),
+                                                        .rows = {}},
+                                                       whole("Hkv")));
                    },
                    [&](const MergePanel& p) {
                        return PanelFigure(blur_figure(p, value("merged"), problem, engine));

@@ -26,14 +26,13 @@ struct CostFigure {
 };
 
 struct CacheFigure {
-    std::int64_t layers = 0, H = 0, dk = 0, T = 0, bytes = 0;
+    std::int64_t layers = 0, H = 0, dk = 0, latent = 0, T = 0, bytes = 0;
     struct Row {
-        std::string name; ///< "MHA", "GQA", "MQA"
-        std::int64_t Hkv = 0;
+        CacheVariant variant;
         std::int64_t per_token = 0, all = 0; ///< bytes for one token and for T
         Curve curve;                         ///< bytes over T, up to longest_text
     };
-    std::vector<Row> rows; ///< MHA, the knob's Hkv if it is neither H nor 1, MQA
+    std::vector<Row> rows; ///< see cache_variants
 };
 
 struct MergeFigure {

@@ -125,8 +125,10 @@ void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const les
         const lesson::Knobs sizes{{"layers", value(model.layers)},
                                   {"H", value(model.H)},
                                   {"Hkv", value(model.Hkv)},
-                                  {"dk", value(model.dk)}};
-        const bool on = figure.layers == model.layers && figure.H == model.H && figure.dk == model.dk;
+                                  {"dk", value(model.dk)},
+                                  {"latent", value(model.latent)}};
+        const bool on = figure.layers == model.layers && figure.H == model.H && figure.dk == model.dk &&
+                        figure.latent == model.latent;
         const float wide = column.context.measure(model.name, figure::Font::ui_medium, 12.5F) + 16;
         if (x > column.x && x + wide > column.right()) {
             x = column.x;
@@ -147,12 +149,11 @@ void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const les
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
         const lesson::CacheFigure::Row& row = figure.rows[i];
         const figure::Color colour = plot_colour(theme, i);
-        table.row(row.name + ", Hkv = " + std::to_string(row.Hkv), bytes_text(row.per_token),
-                  bytes_text(row.all), colour);
+        table.row(row.variant.text(), bytes_text(row.per_token), bytes_text(row.all), colour);
         plot.lines.push_back({row.curve, colour});
         plot.dots.push_back({static_cast<double>(figure.T), static_cast<double>(row.all), colour});
     }
-    plot.y.low = figure.rows.back().curve.front().second;
+    plot.y.low = std::ranges::min(figure.rows, {}, &lesson::CacheFigure::Row::per_token).curve.front().second;
     plot.y.high = figure.rows.front().curve.back().second;
     plot.y.ticks = decade_ticks(plot.y.low, plot.y.high, 4,
                                 [](double bytes) { return bytes_text(std::llround(bytes)); });

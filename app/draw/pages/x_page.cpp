@@ -4,6 +4,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/pages.h"
 #include "app/state/model_document.h"
+#include "core/attention/cost.h"
 #include "core/base/message.h"
 #include "core/text/lexicon.h"
 
@@ -177,6 +178,47 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     return end;
 }
 
+constexpr float cache_height = 220; ///< of draw_cache_variants
+
+/// Draws what a layer with latent vectors caches of a token, beside other ways. Returns the lower edge.
+float draw_cache_variants(Picture& picture, const DrawContext& context, float x, float y) {
+    constexpr float line = 22, name_end = 150, bar = 120, numbers_end = 370, bytes_end = 450;
+    const Theme& theme = context.theme;
+    const std::vector<CacheVariant> variants = cache_variants_of_latent(context.dims());
+    const auto most = static_cast<float>(std::ranges::max(variants, {}, &CacheVariant::numbers).numbers);
+    draw_text(picture, context, x, y + 16, tr("x_page.cached_of_token", "Cached of each token"),
+              figure::Font::ui_semibold, 13, theme.ink);
+    y += 26;
+    for (const CacheVariant& variant : variants) {
+        const bool own = variant.Hkv == 0;
+        const float baseline = figure::baseline_for(y + line / 2, 12.5F);
+        const figure::Color ink = own ? theme.ink : theme.text;
+        const figure::Font font = own ? figure::Font::ui_semibold : figure::Font::ui;
+        draw_text(picture, context, x, baseline, variant.text(), font, 12.5F, ink);
+        const float length = std::max(1.0F, bar * static_cast<float>(variant.numbers) / most);
+        picture.scene.add(figure::RectItem{.area = {x + name_end, y + line / 2 - 4, length, 8},
+                                           .fill = own ? theme.ink : theme.muted});
+        draw_text(
+            picture, context, x + numbers_end, baseline,
+            tr_n("x_page.numbers", "{} number", "{} numbers", variant.numbers, grouped(variant.numbers)),
+            font, 12.5F, ink, figure::Align::right);
+        draw_text(picture, context, x + bytes_end, baseline,
+                  bytes_text(static_cast<std::int64_t>(sizeof(float)) * variant.numbers), font, 12.5F, ink,
+                  figure::Align::right);
+        y += line;
+    }
+    picture.scene.width = std::max(picture.scene.width, x + bytes_end + canvas_pad);
+    return draw_paragraph(
+        picture, context, x, y + 18, bytes_end,
+        tr("x_page.cached_explained",
+           "In bold: this layer, whose keys and values are computed from X_kv. The others would cache keys "
+           "of width {} and values of width {} for Hkv heads. A number takes 4 bytes. Headscope itself "
+           "caches K "
+           "and V of every head.",
+           context.dims().dk, context.dims().dv),
+        figure::Font::ui, 12.5F, 18, theme.muted);
+}
+
 } // namespace
 
 Picture draw_x_page(const DrawContext& context) {
@@ -189,7 +231,8 @@ Picture draw_x_page(const DrawContext& context) {
     draw_view_heading(picture, context, tr("common.token_vectors", "Token vectors"),
                       tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
     const float top = 104;
-    const float room = context.height - top;
+    const bool caches_latent = latent && !shared;
+    const float room = context.height - top - (caches_latent ? cache_height : 0.0F);
     const Source x{TensorId::x, "X",
                    !cross   ? "T × D"
                    : latent ? tr("x_page.t_dq_queries_side", "T × {}, the queries' side",
@@ -197,7 +240,7 @@ Picture draw_x_page(const DrawContext& context) {
                             : tr("x_page.tq_d_queries_side", "Tq × D, the queries' side"),
                    false};
     float end = draw_source(picture, context, x, top, cross ? room / 2 : std::min(room, 560.0F));
-    if (cross)
+    if (cross) {
         end = draw_source(
             picture, context,
             {TensorId::x_kv, "X_kv",
@@ -208,6 +251,9 @@ Picture draw_x_page(const DrawContext& context) {
                       : tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"),
              true},
             end + 8, room / 2);
+        if (caches_latent)
+            end = draw_cache_variants(picture, context, canvas_pad + row_label_width(context, true), end + 8);
+    }
     picture.scene.height = std::max(context.height, end);
     return picture;
 }

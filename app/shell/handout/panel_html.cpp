@@ -51,8 +51,7 @@ std::string table_of(const lesson::CostFigure& figure) {
 std::string table_of(const lesson::CacheFigure& figure) {
     std::vector<Cells> rows;
     for (const lesson::CacheFigure::Row& row : figure.rows)
-        rows.push_back(
-            {row.name + ", Hkv = " + grouped(row.Hkv), bytes_text(row.per_token), bytes_text(row.all)});
+        rows.push_back({row.variant.text(), bytes_text(row.per_token), bytes_text(row.all)});
     return table_html({"", tr("lesson_cost.per_token", "per token"), "T = " + grouped(figure.T)}, rows);
 }
 

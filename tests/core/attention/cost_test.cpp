@@ -24,4 +24,19 @@ TEST_CASE("the cost of grouped queries with their own source of keys") {
     CHECK(cost.attention_flops == 2 * 3 * 4 * 2 * 5 * (3 + 6));
     CHECK(cost.weights_bytes == 4 * 3 * 4 * 2 * 5);
     CHECK(cost.kv_cache_bytes == 4 * 3 * 5 * (6 + 12));
+    CHECK(cost_of(d, true, true).kv_cache_bytes == 4 * 3 * 5 * 7);
+}
+
+TEST_CASE("what a layer of DeepSeek-V2 caches, beside other ways to cache as wide keys and values") {
+    // Latent vectors of 512 numbers and a key of 64 that is rotated; keys of 128 + 64, values of 128.
+    const Dims d{.Dkv = 576, .H = 128, .Hkv = 128, .dk = 192, .dv = 128};
+    std::vector<std::pair<std::string, std::int64_t>> found;
+    for (const CacheVariant& one : cache_variants_of_latent(d))
+        found.emplace_back(one.text(), one.numbers);
+    CHECK(found == std::vector<std::pair<std::string, std::int64_t>>{{"MHA, Hkv = 128", 40'960},
+                                                                     {"GQA, Hkv = 8", 2'560},
+                                                                     {"MQA, Hkv = 1", 320},
+                                                                     {"MLA, r + dr = 576", 576}});
+    CHECK(cache_variants_of_latent({.Dkv = 16, .H = 4, .Hkv = 4, .dk = 10, .dv = 5}).at(1).Hkv == 2);
+    CHECK(cache_variants_of_latent({.Dkv = 16, .H = 3, .Hkv = 3, .dk = 10, .dv = 5}).size() == 3);
 }

@@ -76,18 +76,34 @@ TEST_CASE("the cache panel gives the bytes of Llama 2 70B") {
     const LessonPanel panel{CachePanel{.layers = 80, .H = 64, .Hkv = 8, .dk = 128, .T = 4096, .bytes = 2}};
     const auto figure = figure_of<CacheFigure>(panel, {});
     REQUIRE(figure.rows.size() == 3);
-    CHECK(figure.rows[0].name == "MHA");
+    CHECK(figure.rows[0].variant.name == "MHA");
     CHECK(figure.rows[0].per_token == 2'621'440); // 2 x 80 x 64 x 128 x 2
-    CHECK(figure.rows[1].name == "GQA");
-    CHECK(figure.rows[1].Hkv == 8);
+    CHECK(figure.rows[1].variant.name == "GQA");
+    CHECK(figure.rows[1].variant.Hkv == 8);
     CHECK(figure.rows[1].per_token == 327'680);
     CHECK(figure.rows[1].all == 1'342'177'280); // 4,096 tokens: 1.3 GB
-    CHECK(figure.rows[2].name == "MQA");
+    CHECK(figure.rows[2].variant.name == "MQA");
     CHECK(figure.rows[2].all == 4096LL * 40'960);
     CHECK(figure.rows[0].curve.back().second == 131072.0 * 2'621'440);
     CHECK(figure_of<CacheFigure>(panel, {{"Hkv", 64}}).rows.size() == 2);
     CHECK(figure_of<CacheFigure>(panel, {{"Hkv", 1}}).rows.size() == 2);
     CHECK(figure_of<CacheFigure>(panel, {{"H", 1}}).rows.size() == 1);
+}
+
+TEST_CASE("the cache panel gives the bytes of DeepSeek-V2, whose layers cache latent vectors") {
+    const LessonPanel panel{
+        CachePanel{.layers = 60, .H = 128, .Hkv = 8, .dk = 128, .T = 4096, .bytes = 2, .latent = 576}};
+    const auto figure = figure_of<CacheFigure>(panel, {});
+    REQUIRE(figure.rows.size() == 4);
+    CHECK(figure.rows[0].per_token == 60 * 32'768 * 2);
+    CHECK(figure.rows[3].variant.text() == "MLA, r + dr = 576");
+    CHECK(figure.rows[3].per_token == 69'120); // 60 x 576 x 2
+    CHECK(figure.rows[3].all == 4096LL * 69'120);
+    CHECK(figure_of<CacheFigure>(panel, {{"latent", 0}}).rows.size() == 3);
+    // The knob is that of panels with a latent vector alone.
+    CHECK(value_of(panel, {{"latent", 80}}, "latent") == 80);
+    CHECK(
+        std::ranges::none_of(knobs_of({CachePanel{}}, {}), [](const Knob& k) { return k.name == "latent"; }));
 }
 
 TEST_CASE("knobs keep sizes that go together and say what they take") {
