@@ -20,9 +20,17 @@ constexpr double stage_dwell_seconds = 2.4;
 constexpr double shortest_row_seconds = 0.12;
 constexpr double longest_row_seconds = 0.8;
 
+/// Returns true for a fraction of an expert, from the router to the output of the MLP: the sum of the experts
+/// shows the expert that is selected.
+bool stays_selected(const ViewState& view, StageGroup group) {
+    return view.selected && view.selected->tensor == TensorId::routing && group >= StageGroup::routing &&
+           group <= StageGroup::mlp_out;
+}
+
 void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     if (group != view.group) {
-        view.selected.reset();
+        if (!stays_selected(view, group))
+            view.selected.reset();
         view.brush = {}; // it belongs to the view where it was turned on
         view.previous_step = view.group;
         view.arrival = view.animates() ? 0.0F : 1.0F;

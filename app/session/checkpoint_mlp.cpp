@@ -47,10 +47,10 @@ void CheckpointSession::follow_expert() {
     const checkpoint::RunPartPtr block = shown.block;
     const std::int64_t expert = current_expert(shown, view),
                        token = std::clamp<std::int64_t>(current_row(view, shown.position), 0, block->T() - 1);
-    const auto asked = blocks_.ask<checkpoint::ExpertAtToken>(
+    const auto asked = blocks_.ask<checkpoint::ExpertRun>(
         {block, "expert " + std::to_string(expert) + " at " + std::to_string(token)}, Priority::on_screen,
         [block, expert, token](Progress& progress, const auto&) {
-            return checkpoint::expert_at_token(*block, expert, token, progress);
+            return checkpoint::run_expert(*block, expert, token, progress);
         });
     // Keep showing the previous numbers of the same expert until the new ones are available.
     if (asked.value != nullptr ||

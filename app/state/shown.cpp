@@ -87,7 +87,8 @@ std::optional<std::int64_t> unit_of(const CellAddress& cell) {
 }
 
 std::optional<std::int64_t> expert_of(const CellAddress& cell) {
-    return is_block_weight(cell.tensor) ? place_along(Axis::experts, cell) : std::nullopt;
+    return is_block_weight(cell.tensor) || cell.tensor == TensorId::routing ? place_along(Axis::experts, cell)
+                                                                            : std::nullopt;
 }
 
 std::int64_t current_expert(const Shown& shown, const ViewState& view) {

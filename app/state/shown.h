@@ -13,7 +13,7 @@
 #include "core/analysis/checkpoints/head_change.h"
 #include "core/analysis/effects/unit_words.h"
 #include "core/analysis/heads/head_metrics.h"
-#include "core/checkpoint/run/expert_at_token.h"
+#include "core/checkpoint/run/expert_run.h"
 #include "core/checkpoint/run/run_part.h"
 #include "core/trace/trace.h"
 
@@ -36,8 +36,8 @@ struct Shown {
     /// Inside a checkpoint's MLP: the words that the current unit raises and lowers; null while they are not
     /// known, and for models where they have no meaning.
     std::shared_ptr<const analysis::UnitWords> unit_words = {};
-    /// For a layer with experts: the current expert at the current token; null while that is not known.
-    std::shared_ptr<const checkpoint::ExpertAtToken> expert = {};
+    /// For a layer with experts: the current expert, and the current token; null while that is not known.
+    std::shared_ptr<const checkpoint::ExpertRun> expert = {};
     std::shared_ptr<const Effects> effects = {}; ///< for a checkpoint, on the effects screen, once known
     std::shared_ptr<const EffectsLens> lens = {};
     std::shared_ptr<const EffectsSources> sources = {}; ///< for the same question; null unless requested
@@ -84,10 +84,10 @@ checkpoint::AttentionPlace current_block_place(const ViewState& view);
 /// stepped through, else `otherwise`.
 std::int64_t current_row(const ViewState& view, std::int64_t otherwise);
 
-/// Returns the expert that a weight belongs to; nothing for other tensors.
+/// Returns the expert that a weight or a fraction belongs to; nothing for other tensors.
 std::optional<std::int64_t> expert_of(const CellAddress& cell);
 /// Returns the current expert in a layer whose router output is known: that of the selected or dragged
-/// weight, else the one with the largest absolute router value in the current row.
+/// weight or fraction, else the one with the largest absolute router value in the current row.
 std::int64_t current_expert(const Shown& shown, const ViewState& view);
 
 /// Returns the unit that a number inside the MLP, or one of its weights, belongs to; nothing for other

@@ -208,9 +208,9 @@ inline constexpr Label shared_out{
 inline constexpr Label mlp_experts{
     "mlp_experts", translatable("block_rows.chosen_experts_output", "Output of the chosen experts"),
     "mlp_experts", Step::mlp_experts};
-inline constexpr Label router{"router", untranslated("router"), "router", Step::mlp_act};
+inline constexpr Label router{"router", untranslated("router"), "router", Step::routing};
 inline constexpr Label routing{"routing", translatable("block_rows.shares_experts", "Expert fractions"),
-                               "routing", Step::mlp_act};
+                               "routing", Step::routing};
 inline constexpr Label expert_in{"expert_in", translatable("block_rows.mlp", "MLP, in"), "expert_in",
                                  Step::mlp_act};
 inline constexpr Label expert_gate{"expert_gate", translatable("block_rows.mlp_gate", "MLP, gate"),

@@ -40,6 +40,7 @@ enum class Step : std::uint8_t {
     mlp_gate,
     mlp_act,
     mlp_shared,
+    routing, ///< of layers with experts
     mlp_experts,
     mlp_raw,
     mlp_out,
@@ -76,6 +77,7 @@ enum class Page : std::uint8_t {
     norm,
     mlp, ///< inside the MLP
     mlp_out,
+    routing,   ///< the choice of experts
     delta,     ///< inside a delta layer
     copies,    ///< inside a layer that has several copies of the residual stream, around its branches
     vocabulary ///< one number for each token of the vocabulary

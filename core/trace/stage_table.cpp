@@ -399,6 +399,7 @@ constexpr std::array<GroupInfo, stop_count> groups{{
     stop_around(mlp_gate, Page::mlp),
     stop_around(mlp_act, Page::mlp),
     stop_around(mlp_shared, Page::mlp_out),
+    stop_around(routing, Page::routing),
     stop_around(mlp_experts, Page::mlp_out),
     stop_around(mlp_raw, Page::mlp_out),
     stop_around(mlp_out, Page::mlp_out),

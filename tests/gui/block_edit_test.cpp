@@ -288,7 +288,7 @@ TEST_CASE("the router's weights stand below a mixture of experts, those of the e
 TEST_CASE("the weights of a unit of the chosen expert stand below the router's and are edited there",
           "[model]") {
     const std::string folder = test_data("/models/gpt_oss_tiny");
-    User user;
+    User user("first-lesson", "", 1600, 1900); // the page is high
     user.open(folder, ids_typed);
     user.act(GoTo{StageGroup::mlp_out, 5, 1});
     const std::vector<float> before = logits_of(user);

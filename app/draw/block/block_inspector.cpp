@@ -115,6 +115,21 @@ int add_experts(Sheet& sheet, const CellAddress& cell) {
     return 3;
 }
 
+/// The score of an expert that the router did not choose.
+int add_not_chosen(Sheet& sheet, const CellAddress& cell) {
+    const checkpoint::RunPart& block = *sheet.context.shown.block;
+    const graph::NodeId router = block.graph().node(block.node(routing)).inputs.front().node;
+    sheet.section(tr("block_inspector.router", "Router"));
+    sheet.row(tr("block_inspector.score", "score"),
+              number(static_cast<double>(block.numbers(router)->at(0, cell.at[1], cell.at[2])), 4));
+    sheet.paragraph(tr("block_inspector.other_experts_chosen",
+                       "The token uses the {} experts that were chosen by their scores, and this is not one "
+                       "of them.",
+                       block.stages().route(block.place).used),
+                    sheet.context.theme.text);
+    return 4;
+}
+
 int add_activation(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const bool gated = shown.tensor(mlp_gate) != nullptr, sparse = shown.tensor(mlp_sparse) != nullptr;
@@ -379,6 +394,8 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     }
     if (is_sum_of_experts(shown, cell.tensor))
         return add_experts(sheet, cell);
+    if (cell.tensor == routing && shown.value(cell) == 0)
+        return add_not_chosen(sheet, cell);
     if (is_explained_by_node(shown, cell.tensor))
         return add_node(sheet, cell);
     if (!holds_sources(shown, cell.tensor)) {
@@ -461,6 +478,8 @@ std::string say_around(const Shown& shown, const CellAddress& cell) {
         return model.masked() ? tr("block_inspector.place", "for {} in place of {}", label, token)
                               : tr("block_inspector.after", "for {} after {}", label, token);
     }
+    case routing:
+        return tr("block_inspector.expert_of_token", "expert {} of {}", k, token);
     default:
         return tr("block_inspector.dimension_2", "dimension {} of {}", k, token);
     }

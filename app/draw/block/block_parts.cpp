@@ -232,6 +232,8 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return name + " = " +
                tr("block_rows.mlp_sparse_formula", "max(0, mlp_gate − cutoff), where the cutoff is the mean "
                                                    "of the row plus z standard deviations");
+    case routing:
+        return shown.block->graph().formula(shown.block->node(routing));
     case corrected:
         return name + " = predicted + (1 + c) × (activated − predicted)";
     case layer_out:

@@ -94,6 +94,7 @@ Picture draw_residual_page(const DrawContext& context);
 Picture draw_norm_page(const DrawContext& context);
 Picture draw_mlp_page(const DrawContext& context);
 Picture draw_mlp_out_page(const DrawContext& context);
+Picture draw_routing_page(const DrawContext& context);
 Picture draw_delta_page(const DrawContext& context);
 Picture draw_copies_page(const DrawContext& context);
 Picture draw_vocabulary_page(const DrawContext& context);

@@ -321,6 +321,8 @@ std::string short_name(StageGroup stop) {
     case G::mlp_raw:
     case G::mlp_out:
         return std::string(group_info(stop).label.substr(4));
+    case G::routing:
+        return tr("block_strip.router", "router");
     case G::final_norm:
         return tr("common.final_norm", "final norm");
     default:

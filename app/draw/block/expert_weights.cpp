@@ -1,6 +1,7 @@
 #include "app/draw/block/expert_weights.h"
 
 #include "app/draw/block/block_parts.h"
+#include "app/draw/block/expert_rows.h"
 #include "app/draw/block/weight_strips.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -88,14 +89,14 @@ void draw_experts(Picture& picture, const DrawContext& context, std::int64_t cho
 }
 
 /// What is known of the expert at the token; null while it is being computed.
-const checkpoint::ExpertAtToken* known(const DrawContext& context, std::int64_t expert) {
+const checkpoint::ExpertRun* known(const DrawContext& context, std::int64_t expert) {
     const auto& of = context.shown.expert;
     return of != nullptr && of->expert == expert && of->place == context.shown.block->place ? of.get()
                                                                                             : nullptr;
 }
 
 /// The unit whose weights are shown: of the selected weight, else the one that adds most.
-std::int64_t unit_of_expert(const DrawContext& context, const checkpoint::ExpertAtToken* units) {
+std::int64_t unit_of_expert(const DrawContext& context, const checkpoint::ExpertRun* units) {
     const ViewState& view = context.view;
     const auto cell = view.drag ? std::optional(view.drag->cell) : view.selected;
     if (const auto unit = cell && expert_of(*cell) ? unit_of(*cell) : std::nullopt)
@@ -104,8 +105,8 @@ std::int64_t unit_of_expert(const DrawContext& context, const checkpoint::Expert
 }
 
 /// The units of the expert that add most at the token.
-void draw_units_of_expert(Picture& picture, const DrawContext& context,
-                          const checkpoint::ExpertAtToken& units, std::int64_t chosen, float y) {
+void draw_units_of_expert(Picture& picture, const DrawContext& context, const checkpoint::ExpertRun& units,
+                          std::int64_t chosen, float y) {
     std::vector<std::int64_t> strongest(units.adds.size());
     std::iota(strongest.begin(), strongest.end(), std::int64_t{0});
     std::ranges::stable_sort(strongest, std::ranges::greater{},
@@ -152,11 +153,13 @@ float draw_expert_weights(Picture& picture, const DrawContext& context, float y)
         tr("expert_weights.makes_token_use_expert", "Decides which tokens use the expert.") + edited,
         {{W_router, {0, e, 0, 0}, 0, "W_router[:, " + std::to_string(e) + "]", with(b_router)}},
         y + choices_room);
-    const checkpoint::ExpertAtToken* const units = known(context, e);
+    const checkpoint::ExpertRun* const units = known(context, e);
     const std::int64_t unit = unit_of_expert(context, units);
     y += choices_gap;
-    if (units != nullptr)
+    if (units != nullptr) {
+        y = draw_expert_rows(picture, context, *units, unit, y);
         draw_units_of_expert(picture, context, *units, unit, y);
+    }
     const std::string k = std::to_string(unit);
     std::vector<WeightStrip> strips{
         {expert_W_gate, {e, 0, unit, 0}, 1, "W_gate[:, " + k + "]", with(expert_b_gate)},

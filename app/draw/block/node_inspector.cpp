@@ -316,7 +316,7 @@ bool is_explained_by_node(const Shown& shown, TensorId stage) {
     const graph::NodeId node = shown.block->node(stage);
     if (node == RunPart::no_node || !shown.block->can_explain(node))
         return false;
-    return is_delta(stage) || is_of_copies(stage) ||
+    return is_delta(stage) || is_of_copies(stage) || stage == TensorId::routing ||
            (stage == TensorId::mlp_shared && has_shared_fraction(shown));
 }
 

@@ -171,11 +171,12 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
 }
 
 /// How an expert's unit comes about from its gate and its in.
-void add_unit(Sheet& sheet, const checkpoint::ExpertAtToken& units, std::size_t k) {
+void add_unit(Sheet& sheet, const checkpoint::ExpertRun& units, std::size_t k) {
     const checkpoint::RunPart& block = *sheet.context.shown.block;
     const graph::Gate how = block.stages().expert_gate(block.place);
-    const auto gate = static_cast<double>(units.gate[k]), in = static_cast<double>(units.in[k]),
-               act = static_cast<double>(units.act[k]);
+    const auto gate = static_cast<double>(units.at(units.gate, k)),
+               in = static_cast<double>(units.at(units.in, k)),
+               act = static_cast<double>(units.at(units.act, k));
     if (how.limit == 0) {
         const std::string function(graph::ops::function_name(how.function));
         sheet.section(tr("weight_inspector.unit", "Unit {}", k), function + "(gate) × in");
@@ -194,7 +195,7 @@ void add_unit(Sheet& sheet, const checkpoint::ExpertAtToken& units, std::size_t 
 }
 
 /// What a weight of an expert does at the token that is looked at.
-void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::ExpertAtToken& units) {
+void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::ExpertRun& units) {
     const Shown& shown = sheet.context.shown;
     const auto weight = static_cast<double>(shown.value(cell));
     const bool is_bias = tensor_info(cell.tensor).rank() == 2;
@@ -204,7 +205,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
     };
     const auto add_input = [&](const auto& product_with, const CellAddress& read) {
         const auto from = static_cast<double>(shown.value(read)),
-                   scale = static_cast<double>(units.input_scale);
+                   scale = static_cast<double>(units.input_scales[units.row()]);
         if (!shown.block->stages().scales_expert_input(shown.block->place))
             return product_with(address_text(shown, read), from);
         sheet.row(address_text(shown, read), number(from, 4));
@@ -222,14 +223,16 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
             add_input(product, {units.reads, {0, units.token, cell.at[1], 0}});
         sheet.row(gate ? tr("weight_inspector.part_gate_unit", "a part of the gate of unit {}", k)
                        : tr("weight_inspector.part_unit", "a part of the in of unit {}", k),
-                  number(static_cast<double>(gate ? units.gate[k] : units.in[k]), 4));
+                  number(static_cast<double>(units.at(gate ? units.gate : units.in, k)), 4));
         return add_unit(sheet, units, k);
     }
     const bool scaled = shown.block->stages().scales_expert_input(shown.block->place);
     const double share = scaled
                              ? 1.0
                              : static_cast<double>(shown.value({routing, {0, units.token, units.expert, 0}})),
-                 from = is_bias ? 1.0 : static_cast<double>(units.act[static_cast<std::size_t>(cell.at[1])]);
+                 from = is_bias
+                            ? 1.0
+                            : static_cast<double>(units.at(units.act, static_cast<std::size_t>(cell.at[1])));
     if (!is_bias)
         product(tr("common.unit_2", "unit {}", cell.at[1]), from);
     if (!scaled)
@@ -243,7 +246,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
 
 int add_expert(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const checkpoint::ExpertAtToken* const units = shown.expert.get();
+    const checkpoint::ExpertRun* const units = shown.expert.get();
     if (units == nullptr || units->expert != expert_of(cell) || units->place != shown.block->place)
         return 4;
     const std::string word = shortened(query_word(shown.problem(), units->token), 14);

@@ -52,6 +52,7 @@ constexpr std::array<PageDrawing, page_count> pages{{
     {Page::norm, draw_norm_page},
     {Page::mlp, draw_mlp_page},
     {Page::mlp_out, draw_mlp_out_page},
+    {Page::routing, draw_routing_page},
     {Page::delta, draw_delta_page},
     {Page::copies, draw_copies_page},
     {Page::vocabulary, draw_vocabulary_page},

@@ -266,7 +266,7 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))
         return say_norm(shown, id, i);
-    if (is_sum_of_experts(shown, id) && shown.tensor(routing) != nullptr)
+    if ((id == routing || is_sum_of_experts(shown, id)) && shown.tensor(routing) != nullptr)
         return say_experts(shown, i);
     if (id == mlp_pre || id == mlp_gate || id == mlp_sparse || id == mlp_act || is_output_of_mlp(shown, id))
         return say_mlp(shown, id, i);

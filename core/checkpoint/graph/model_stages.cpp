@@ -96,14 +96,13 @@ ModelStages::Layer ModelStages::layer_at(AttentionPlace place, NodeId end) const
                 stages.push_back(*found);
     std::ranges::stable_sort(stages, {}, &Stage::node);
     stages.insert(stages.begin(), enters);
-    std::vector<Stage> candidates = stages;
+    std::vector<Stage> candidates = stages; // a factor is no source of a sum
     std::erase_if(candidates, [](const Stage& stage) { return stage.id == TensorId::routing; });
     if (const auto output = find(place, TensorId::output))
         candidates.push_back(*output);
     Layer layer;
     for (Stage& stage : stages) {
-        if (stage.id != TensorId::routing)
-            layer.ids.push_back(stage.id);
+        layer.ids.push_back(stage.id);
         const graph::Node& node = graph().node(stage.node);
         const auto original = std::ranges::find_if(
             candidates, [&](const Stage& other) { return other.node == stage.node && !other.is_alias; });

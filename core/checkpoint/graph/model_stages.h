@@ -34,10 +34,10 @@ public:
 
     // `place` is an attention of the model, or layer -1 of one of its stacks. Throws Error(input) for others.
     /// The stages around an attention in the order in which they are computed, from resid_in to those before
-    /// the resid_in of the next attention. Without `routing`, the factors in the sum of the experts.
+    /// the resid_in of the next attention.
     const std::vector<TensorId>& in_layer(AttentionPlace place) const;
-    /// Returns true for a stage of the layer, in its attention or around it, or for its `routing`; in layer
-    /// -1 for those before and after the layers too.
+    /// Returns true for a stage of the layer, in its attention or around it; in layer -1 for those before and
+    /// after the layers too.
     bool has(AttentionPlace place, TensorId stage) const;
     /// Those before the first layer of a stack.
     std::vector<TensorId> before_layers(Stack stack) const;
@@ -117,7 +117,7 @@ private:
     };
     struct Layer {
         std::vector<TensorId> ids;
-        std::vector<Stage> stages; ///< the same, `routing`, and of the last layer of a stack what follows it
+        std::vector<Stage> stages; ///< the same, and of the last layer of a stack what follows it
     };
 
     std::optional<Stage> find(AttentionPlace place, TensorId id) const;

@@ -148,10 +148,7 @@ void Collector::add_stack(Stack stack) {
 }
 
 void Collector::add_attention(AttentionPlace place) {
-    std::vector<TensorId> around = stages_.in_layer(place);
-    if (stages_.has(place, TensorId::routing))
-        around.insert(std::ranges::find(around, TensorId::mlp_out), TensorId::routing);
-    for (const TensorId id : around)
+    for (const TensorId id : stages_.in_layer(place))
         add_block(place, id, stages_.name(place, id));
     add_nodes(place);
     if ((options_.stages.empty() && !options_.keep_problems) || !keeps(place) ||

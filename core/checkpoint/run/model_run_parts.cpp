@@ -74,8 +74,6 @@ RunPartPtr ModelRun::State::around(std::int64_t n, Progress& progress) const {
         part->patched = changed->patched;
     std::vector<TensorId> stages = model->stages().in_layer(place);
     const TensorId leaves_layer = stages.back();
-    if (model->stages().has(place, TensorId::routing))
-        stages.push_back(TensorId::routing);
     if (attends(n))
         stages.push_back(TensorId::output);
     std::vector<graph::Part> captures;

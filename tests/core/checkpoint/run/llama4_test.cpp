@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/expert_at_token.h"
+#include "core/checkpoint/run/expert_run.h"
 #include "core/checkpoint/run/model_run.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -105,19 +105,19 @@ TEST_CASE("an expert of Llama 4 reads the token's vector times its fraction, use
     for (const std::int64_t token : {0, 7, 16}) {
         int used = 0;
         for (std::int64_t e = 0; e < 3; ++e) {
-            const ExpertAtToken units = expert_at_token(*block, e, token, progress);
+            const ExpertRun units = run_expert(*block, e, token, progress);
             const Tensor& read = *block->find(units.reads);
             double score = 0;
             for (std::int64_t c = 0; c < 24; ++c)
                 score += static_cast<double>(read.at(0, token, c)) * static_cast<double>(W.at(c, e));
             const double fraction = 1 / (1 + std::exp(-score));
-            CHECK(static_cast<double>(units.input_scale) == Approx(fraction).epsilon(1e-5));
+            CHECK(static_cast<double>(units.input_scales[units.row()]) == Approx(fraction).epsilon(1e-5));
             const TensorPtr W_gate = block->weights.row(TensorId::expert_W_gate, e);
             double gate = 0;
             for (std::int64_t c = 0; c < 24; ++c)
                 gate += fraction * static_cast<double>(read.at(0, token, c)) *
                         static_cast<double>(W_gate->values()[static_cast<std::size_t>(c * 10)]);
-            CHECK(static_cast<double>(units.gate.front()) == Approx(gate).margin(1e-5));
+            CHECK(static_cast<double>(units.at(units.gate, 0)) == Approx(gate).margin(1e-5));
             used += routing.at(0, token, e) > 0 ? 1 : 0;
         }
         CHECK(used == 1);

@@ -37,7 +37,7 @@ ModelRunPtr case_run(const ModelPtr& model, const ModelInputs& inputs, const Mod
 std::vector<TensorId> ids_of(const ForwardResult& result, AttentionPlace place) {
     std::vector<TensorId> ids;
     for (const BlockRun& block : result.blocks)
-        if (block.place == place && block.id != TensorId::routing) // the router does not have its own step
+        if (block.place == place)
             ids.push_back(block.id);
     return ids;
 }
@@ -223,6 +223,11 @@ TEST_CASE("every stage around attention follows from its sources") {
             } else if (const auto scale = stages.branch_scale(place, id)) {
                 close(at(got, row, column),
                       *scale * static_cast<double>(at(*block->find(from.front()), row, column)));
+            } else if (id == TensorId::routing) {
+                std::int64_t used = 0; // the operation's tests cover which they are
+                for (std::int64_t expert = 0; expert < got.shape().back(0); ++expert)
+                    used += at(got, row, expert) != 0 ? 1 : 0;
+                CHECK(used == stages.route(place).used);
             } else if (id == TensorId::mlp_act) {
                 close(at(got, row, column), block->explain(block->node(id), {0, row, column}).total);
             } else if (id == TensorId::mlp_pre || id == TensorId::mlp_gate ||
