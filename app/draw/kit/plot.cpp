@@ -71,8 +71,9 @@ figure::Rect draw_plot(Picture& picture, const DrawContext& context, const Plot&
 }
 
 figure::Color plot_colour(const Theme& theme, std::size_t line) {
-    const std::array<figure::Color, 3> colours{theme.ink, ramp_color(theme.viridis, theme.dark ? 0.6F : 0.5F),
-                                               ramp_color(theme.viridis, theme.dark ? 0.95F : 0.12F)};
+    const std::array<figure::Color, 4> colours{theme.ink, ramp_color(theme.viridis, theme.dark ? 0.6F : 0.5F),
+                                               ramp_color(theme.viridis, theme.dark ? 0.95F : 0.12F),
+                                               ramp_color(theme.viridis, theme.dark ? 0.35F : 0.72F)};
     return colours[std::min(line, colours.size() - 1)];
 }
 
