@@ -44,6 +44,8 @@ public:
         return static_cast<std::size_t>(std::max(1.0F, std::floor(room / column_width)));
     }
 
+    bool are_all_shown() const { return shown == rows; }
+
     struct Block {
         std::string name, what;
         const TensorPtr& numbers;
@@ -162,7 +164,10 @@ float draw_expert_rows(Picture& picture, const DrawContext& context, const Exper
                   figure::Font::ui_semibold, 15, theme.ink);
     draw_text(picture, context, canvas_pad + title + 12, y + 16,
               tr_n("expert_rows.tokens_use_it", "{} of {} tokens uses it.", "{} of {} tokens use it.", users,
-                   grouped(users), grouped(context.dims().Tq)),
+                   grouped(users), grouped(context.dims().Tq)) +
+                  (rows.are_all_shown()
+                       ? ""
+                       : " " + tr("expert_rows.near_current", "Those near the current token are shown.")),
               figure::Font::ui, 12.5F, theme.muted);
     y += 30;
     const std::size_t fit = rows.columns_that_fit();

@@ -72,7 +72,7 @@ void draw_experts(Picture& picture, const DrawContext& context, std::int64_t cho
     std::vector<Chip> chips;
     for (std::int64_t e = 0; e < std::ssize(shares); ++e) {
         const float share = shares[static_cast<std::size_t>(e)];
-        const std::string used = share > 0 ? " · " + percent_text(static_cast<double>(share)) : "";
+        const std::string used = share > 0 ? " · " + number(static_cast<double>(share), 2) : "";
         chips.push_back({std::to_string(e) + used,
                          "expert " + std::to_string(e),
                          tr("expert_weights.weights_expert_router",

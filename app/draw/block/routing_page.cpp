@@ -82,7 +82,7 @@ private:
             const figure::Rect cell = grid.cell(0, e);
             const float middle = cell.x + cell.w / 2;
             const bool on = e == chosen;
-            if (e % every == 0 || on)
+            if (on || (e % every == 0 && std::abs(e - chosen) >= every))
                 draw_text(picture, context, middle, grid.area.y - 7, std::to_string(e),
                           on ? figure::Font::mono_semibold : figure::Font::mono, 12,
                           on ? theme.ink : theme.muted, figure::Align::center);
