@@ -117,7 +117,8 @@ private:
         std::ranges::stable_sort(experts, std::ranges::greater{},
                                  [&](std::int64_t e) { return scores->at(0, i, e); });
         // A choice by groups, or with a bias, may take experts whose scores are lower.
-        std::ranges::stable_partition(experts, [&](std::int64_t e) { return fractions.at(0, i, e) != 0; });
+        std::stable_partition(experts.begin(), experts.end(),
+                              [&](std::int64_t e) { return fractions.at(0, i, e) != 0; });
         experts.resize(static_cast<std::size_t>(std::min(E, most_listed)));
         draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
         y += 26;
