@@ -17,8 +17,8 @@ namespace {
 
 using enum TensorId;
 
-constexpr float curve_width = 250, curve_height = 190, unit_width = 42, least_row_height = 20,
-                most_row_height = 26, block_head = 46;
+constexpr float curve_width = 250, curve_height = 190, unit_width = 42, lowest_unit_row = 20,
+                highest_unit_row = 26, block_head = 46;
 
 /// The stages inside the MLP that the model has, in the order of the strip.
 std::vector<TensorId> inside(const Shown& shown) {
@@ -46,7 +46,7 @@ public:
         const float left = std::max(context.height - weights_height(), right_end()) - 104 -
                            overview_height() - 74 - static_cast<float>(stages.size()) * block_head - 20;
         const auto T = static_cast<float>(shown.dims().Tq);
-        cell_h = std::clamp(left / static_cast<float>(stages.size()) / T, least_row_height, most_row_height);
+        cell_h = std::clamp(left / static_cast<float>(stages.size()) / T, lowest_unit_row, highest_unit_row);
         const auto fit = std::max<std::int64_t>(
             3, static_cast<std::int64_t>(left / static_cast<float>(stages.size()) / cell_h));
         count = std::min(shown.dims().Tq, fit);
@@ -335,7 +335,7 @@ private:
     std::vector<std::int64_t> units;
     std::int64_t unit = 0; ///< that the pointer is on, else `chosen`
     std::int64_t chosen = 0, first = 0, count = 0;
-    float cell_h = most_row_height;
+    float cell_h = highest_unit_row;
     Picture picture;
 };
 
