@@ -32,7 +32,7 @@ struct CacheVariant {
 };
 /// MHA; GQA with dims.Hkv key/value heads, unless that is H or 1; MQA, unless H is 1; and if latent > 0
 /// multi-head latent attention, which keeps that many numbers (DeepSeek-AI 2024, "DeepSeek-V2", table 1).
-/// Of the sizes, H, Hkv, dk and dv are read.
+/// Reads H, Hkv, dk and dv of the sizes.
 std::vector<CacheVariant> cache_variants(const Dims& dims, std::int64_t latent);
 /// Those of a layer whose keys and values come from latent vectors of width Dkv. GQA has 8 key/value heads,
 /// or half as many as there are heads.

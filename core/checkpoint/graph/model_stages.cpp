@@ -96,7 +96,7 @@ ModelStages::Layer ModelStages::layer_at(AttentionPlace place, NodeId end) const
                 stages.push_back(*found);
     std::ranges::stable_sort(stages, {}, &Stage::node);
     stages.insert(stages.begin(), enters);
-    std::vector<Stage> candidates = stages; // a factor is no source of a sum
+    std::vector<Stage> candidates = stages; // a factor is not a source of a sum
     std::erase_if(candidates, [](const Stage& stage) { return stage.id == TensorId::routing; });
     if (const auto output = find(place, TensorId::output))
         candidates.push_back(*output);

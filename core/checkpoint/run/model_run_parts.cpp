@@ -18,7 +18,7 @@ bool has_experts(const graph::Axes& axes) {
     return false;
 }
 
-/// Collects the nodes between the stages of one layer: inputs of stages that are no stages themselves, their
+/// Collects the nodes between the stages of one layer: inputs of stages that are not stages themselves, their
 /// inputs, and so on; parameters too, but no tables.
 class InnerNodes {
 public:
