@@ -6,7 +6,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "core/base/message.h"
 #include "core/checkpoint/graph/model_stages.h"
-#include "core/graph/ops/mlp/functions.h"
+#include "core/graph/labels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -178,20 +178,27 @@ float draw_expert_rows(Picture& picture, const DrawContext& context, const Exper
     const std::vector<std::int64_t> dimensions =
         columns_with_largest(expert.out->values().subspan(expert.row() * D, D), fit);
     const checkpoint::RunPart& block = *context.shown.block;
-    const graph::Gate how = block.stages().expert_gate(block.place);
-    const std::string product = how.limit == 0
-                                    ? std::string(graph::ops::function_name(how.function)) + "(gate) × in"
-                                    : "(in + 1) × gate × σ(1.702 · gate)";
-    y = rows.draw({"gate", tr("expert_rows.strongest_units", "x · W_gate, of the units that add most"),
+    const graph::Node& routing = block.graph().node(block.node(TensorId::routing));
+    const auto formula = [&](const graph::Label& label) {
+        const std::string name = routing.name.substr(0, routing.prefix) + std::string(label.name),
+                          text = block.graph().formula(block.graph().find(name));
+        return text.substr(text.find("= ") + 2);
+    };
+    const std::string out = std::string("act · W_out") +
+                            (context.shown.tensor(TensorId::expert_b_out) == nullptr ? "" : " + b_out") +
+                            "; " +
+                            (block.stages().scales_expert_input(block.place)
+                                 ? tr("expert_rows.largest_dimensions", "the largest dimensions")
+                                 : tr("expert_rows.largest_before_fraction",
+                                      "the largest dimensions, before the fraction multiplies them"));
+    y = rows.draw({"gate",
+                   tr("expert_rows.strongest_units", "{}; the units that add most",
+                      formula(graph::labels::expert_gate)),
                    expert.gate, units, true},
                   unit, y);
-    y = rows.draw({"in", "x · W_in", expert.in, units, true}, unit, y);
-    y = rows.draw({"act", product, expert.act, units, true}, unit, y);
-    y = rows.draw({"out",
-                   tr("expert_rows.largest_dimensions",
-                      "act · W_out, the largest dimensions; the fraction multiplies it later"),
-                   expert.out, dimensions, false},
-                  unit, y);
+    y = rows.draw({"in", formula(graph::labels::expert_in), expert.in, units, true}, unit, y);
+    y = rows.draw({"act", formula(graph::labels::expert_act), expert.act, units, true}, unit, y);
+    y = rows.draw({"out", out, expert.out, dimensions, false}, unit, y);
     return y + 8;
 }
 
